@@ -1,0 +1,110 @@
+#include <holdfast/base/uint256.hpp>
+
+#include <algorithm>
+
+#include <boost/multiprecision/cpp_int.hpp>
+
+namespace holdfast {
+namespace {
+
+using Wide = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
+    512, 512, boost::multiprecision::unsigned_magnitude, boost::multiprecision::unchecked, void>>;
+
+Wide widen(const U256& value) {
+  Wide out = 0;
+  for (std::size_t i = 4; i-- > 0;) out = (out << 64) | value.words()[i];
+  return out;
+}
+
+std::optional<U256> narrow(const Wide& value) {
+  if ((value >> 256) != 0) return std::nullopt;
+  std::array<Byte, 32> bytes{};
+  Wide rest = value;
+  for (std::size_t i = 32; i-- > 0;) {
+    bytes[i] = static_cast<Byte>(rest & 0xff);
+    rest >>= 8;
+  }
+  return U256::from_big_endian(bytes);
+}
+
+}  // namespace
+
+std::optional<U256> U256::from_decimal(std::string_view text) {
+  constexpr std::size_t longest = 78;  // digits of 2^256 − 1
+  if (text.empty() || text.size() > longest) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  Wide out = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    out = out * 10 + static_cast<unsigned>(c - '0');
+  }
+  return narrow(out);
+}
+
+std::optional<U256> U256::from_0x(std::string_view text) {
+  if (!text.starts_with("0x") || text.size() < 3 || text.size() > 66) return std::nullopt;
+  std::string digits(text.substr(2));
+  if (digits.size() % 2 == 1) digits.insert(digits.begin(), '0');
+  const auto bytes = from_hex(digits);
+  return bytes ? from_big_endian(*bytes) : std::nullopt;
+}
+
+std::optional<U256> U256::from_big_endian(ByteView bytes) {
+  if (bytes.size() > 32) return std::nullopt;
+  U256 out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::size_t place = bytes.size() - 1 - i;
+    out.words_[place / 8] |= static_cast<std::uint64_t>(bytes[i]) << (8 * (place % 8));
+  }
+  return out;
+}
+
+std::array<Byte, 32> U256::big_endian() const {
+  std::array<Byte, 32> out{};
+  for (std::size_t i = 0; i < 32; ++i) {
+    out[31 - i] = static_cast<Byte>(words_[i / 8] >> (8 * (i % 8)));
+  }
+  return out;
+}
+
+std::string U256::decimal() const {
+  return to_u64() ? std::to_string(words_[0]) : widen(*this).str();
+}
+
+std::string U256::quantity() const {
+  const std::string digits = to_hex(big_endian());
+  const auto first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+  return "0x" + digits.substr(first);
+}
+
+std::optional<std::uint64_t> U256::to_u64() const {
+  if (words_[1] != 0 || words_[2] != 0 || words_[3] != 0) return std::nullopt;
+  return words_[0];
+}
+
+std::strong_ordering U256::operator<=>(const U256& other) const {
+  for (std::size_t i = 4; i-- > 0;) {
+    if (words_[i] != other.words_[i]) return words_[i] <=> other.words_[i];
+  }
+  return std::strong_ordering::equal;
+}
+
+std::optional<U256> U256::plus(const U256& other) const {
+  return narrow(widen(*this) + widen(other));
+}
+
+std::optional<U256> U256::minus(const U256& other) const {
+  if (*this < other) return std::nullopt;
+  return narrow(widen(*this) - widen(other));
+}
+
+std::optional<U256> U256::times(const U256& other) const {
+  return narrow(widen(*this) * widen(other));
+}
+
+std::optional<U256> U256::divided_by(const U256& other) const {
+  if (other.is_zero()) return std::nullopt;
+  return narrow(widen(*this) / widen(other));
+}
+
+}  // namespace holdfast
