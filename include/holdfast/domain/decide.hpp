@@ -1,0 +1,168 @@
+// Owns: what to do next with one leased job, as a pure function: domain.md section 4, row by row.
+// Must never: do anything; the settle coroutine asks it, acts, and asks again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <holdfast/domain/finality.hpp>
+#include <holdfast/domain/job.hpp>
+#include <holdfast/domain/mined_tx.hpp>
+#include <holdfast/domain/retry.hpp>
+#include <holdfast/domain/unredeemable.hpp>
+
+namespace holdfast::domain {
+
+// ---- what the world answered since the facts were read ---------------------------------------
+
+/// Why there is no send slot now. None of these writes anything.
+enum class Blocked { throttled, node_down, paused, account_full, unfunded };
+std::string_view to_text(Blocked why);
+
+struct SendSlotSeen {
+  std::optional<Blocked> blocked;  ///< empty: a slot was taken
+};
+
+struct SimulationSeen {
+  enum class Result {
+    passes,
+    refused,       ///< the contract says no, for this reason, as far as simulation can tell
+    over_gas_cap,  ///< it would pass, at more gas than the chain's cap
+    unknown,       ///< no readable answer: says nothing about the payment
+  } result = Result::unknown;
+  std::string reason;  ///< decoded, bounded
+};
+
+struct AuthorizationSeen {
+  enum class Result {
+    unknown,         ///< no readable answer
+    unused,          ///< and not canceled, in the state of the newest block
+    used_exactly,    ///< in `tx`, together with exactly this intent's transfer
+    used_otherwise,  ///< in `tx`, in a transfer that is not this intent's
+    canceled,
+  } result = Result::unknown;
+  std::optional<MinedTx> tx;
+  bool is_final = false;
+  /// Also unused in the state of the newest final block, whose time this is.
+  std::optional<std::int64_t> unused_at_final_s;
+};
+
+/// What a look for one of our own hashes found.
+struct HashSeen {
+  enum class Result {
+    unknown,
+    not_found,  ///< says nothing about whether it can still run
+    pending,    ///< in a node's pool
+    included,
+    reverted,
+    final_included,
+    final_reverted,
+  } result = Result::unknown;
+  AttemptId attempt;
+  std::optional<MinedTx> tx;
+};
+
+struct ConsumerSeen {
+  std::optional<MinedTx> tx;  ///< the final transaction at our slot; empty: not found or unreadable
+};
+
+/// How the newest post of this delivery ended.
+enum class PostAnswer {
+  accepted,            ///< or already known
+  nonce_too_low,       ///< search all our own hashes before anything else
+  refused_transient,   ///< pool full, gap, unfunded, busy: the same bytes again later
+  refused_curable,     ///< gas, type or fee: other bytes at the same sequence would do
+  refused_for_good,    ///< no bytes at all would do
+  not_sent,            ///< provably never left
+  unknown,
+};
+std::string_view to_text(PostAnswer answer);
+
+struct PostSeen {
+  PostAnswer answer = PostAnswer::unknown;
+  AttemptId attempt;
+  bool looked_again = false;  ///< a definite refusal was looked up once more on every endpoint
+};
+
+/// Starts empty and is cleared whenever the facts are read again.
+struct Seen {
+  std::optional<SendSlotSeen> send_slot;
+  std::optional<SimulationSeen> simulation;
+  std::optional<AuthorizationSeen> authorization;
+  std::optional<std::vector<HashSeen>> search;  ///< one per attempt that has a hash
+  std::optional<Sequence> final_sequence;       ///< the account's count in the newest final block
+  std::optional<ConsumerSeen> consumer;
+  std::optional<PostSeen> post;
+};
+
+// ---- what holds for chain, method and moment ---------------------------------------------------
+
+struct Policy {
+  bool ordered = true;  ///< the chain has sequences: a claim reserves a slot
+  bool opaque = false;  ///< an outside sender takes an order and keeps no bytes for us
+  std::int64_t stuck_after_ms = 30'000;
+  std::int64_t review_after_ms = 300'000;
+  std::int64_t grace_s = 86'400;
+  std::uint32_t max_lapsed_leases = 5;
+  /// What this engine can do; without them the same bytes are posted again and the job waits.
+  bool can_replace = false;
+  bool can_hand_over = false;
+  RetryPolicy retry;
+};
+
+struct Now {
+  std::int64_t wall_ms = 0;
+  std::int64_t chain_s = 0;                 ///< time of the newest block; zero when unknown
+  std::optional<std::int64_t> since_post_ms;  ///< monotonic; empty: not posted by this process
+  std::uint32_t tries = 0;                  ///< deliveries before this one, for the backoff
+  std::uint64_t jitter = 0;
+};
+
+// ---- steps -----------------------------------------------------------------------------------------
+
+namespace step {
+// Questions; the answer goes into the Seen member of the same name.
+struct TakeSendSlot {};
+struct Simulate {};
+struct SearchAttempts {};
+struct ReadFinalSequence {};
+struct FetchConsumer {};
+struct ReadAuthorization {};
+struct LookAgain {};  ///< after a definite refusal: search on every endpoint → post.looked_again
+
+// Acts. After a write the facts are read again and Seen is cleared, except where said.
+struct Claim {};                     ///< CAS to settling + hold + reservation
+struct ClaimPaid { MinedTx tx; };    ///< claim without a slot, then confirming with that hash
+struct Reserve {};                   ///< a slot for an intent that is settling without one
+struct ReserveFresh {};              ///< once, after a foreign transaction consumed the slot
+struct SignAndStore {};              ///< build, sign, check the bytes, store the attempt
+struct AskSender {};                 ///< opaque: store the attempt row, then call, never twice
+struct Post { AttemptId attempt; };  ///< the stored bytes; Seen keeps all but `post`
+struct Replace { bool dearer = false; };  ///< a new attempt at the same sequence
+struct HandOver { std::string reason; };  ///< the account runs a noop at this slot
+struct Confirm { TxHash hash; };     ///< settling → confirming and ack, one write
+struct Cancel { std::string reason; };    ///< authorized → canceled and ack, one write
+struct Fail { std::string reason; Proof proof; };  ///< → failed and ack, one write
+struct Review { std::string reason; };    ///< → needs_review and ack, one write
+struct Ack {};
+struct Nack { std::int64_t delay_ms = 0; std::string why; };
+}  // namespace step
+
+using Step =
+    std::variant<step::TakeSendSlot, step::Simulate, step::SearchAttempts, step::ReadFinalSequence,
+                 step::FetchConsumer, step::ReadAuthorization, step::LookAgain, step::Claim,
+                 step::ClaimPaid, step::Reserve, step::ReserveFresh, step::SignAndStore,
+                 step::AskSender, step::Post, step::Replace, step::HandOver, step::Confirm,
+                 step::Cancel, step::Fail, step::Review, step::Ack, step::Nack>;
+
+/// The name of a step, for logs and tests.
+std::string_view name_of(const Step& step);
+
+/// First matching row wins. Total: every combination of facts, seen and policy has a step, and no
+/// step is a question that `seen` answers already.
+Step decide(const Facts& facts, const Seen& seen, const Policy& policy, const Now& now);
+
+}  // namespace holdfast::domain

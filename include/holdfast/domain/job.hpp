@@ -1,0 +1,43 @@
+// Owns: a queued note to look at an intent, and the facts a lease hands out with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/domain/attempt.hpp>
+#include <holdfast/domain/intent.hpp>
+#include <holdfast/domain/slot.hpp>
+
+namespace holdfast::domain {
+
+enum class JobKind { settle };
+std::string_view to_text(JobKind kind);
+
+struct Job {
+  IntentId intent;
+  Ref ref;
+  JobKind kind = JobKind::settle;
+};
+
+/// "<intent id>/settle".
+std::string job_id(const Job& job);
+
+struct Lease {
+  Job job;
+  Receipt receipt;
+  std::uint32_t deliveries = 0;     ///< this one included
+  std::uint32_t lapsed_leases = 0;  ///< leases that ran out: what spends the budget
+};
+
+/// All the store knows of one payment, read in one transaction.
+struct Facts {
+  Intent intent;
+  std::vector<Attempt> attempts;  ///< every one the intent ever had, oldest first
+  std::optional<Slot> slot;       ///< the current one: its newest that is not released
+  bool slot_is_lowest = false;    ///< no unconsumed slot of the account is below it
+  std::uint32_t slots_taken = 0;  ///< how many numbers it was ever given
+};
+
+}  // namespace holdfast::domain
