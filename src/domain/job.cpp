@@ -1,0 +1,18 @@
+#include <holdfast/domain/job.hpp>
+
+#include "domain/enum_text.hpp"
+
+namespace holdfast::domain {
+namespace {
+
+constexpr EnumText<JobKind> kind_texts[] = {{JobKind::settle, "settle"}};
+
+}  // namespace
+
+std::string_view to_text(JobKind kind) { return text_of(kind_texts, kind); }
+
+std::string job_id(const Job& job) {
+  return text(job.intent).append("/").append(to_text(job.kind));
+}
+
+}  // namespace holdfast::domain
