@@ -1,0 +1,128 @@
+// Owns: the one way to the database: steps that run inside group commits, and reads between them.
+// Must never: wake a writer before its commit is on disk, or say "nothing happened" when it may.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <holdfast/ports/sql.hpp>
+
+namespace holdfast::store {
+
+/// Nothing happened; the same write may be tried again once the store says it is usable.
+class StoreUnavailable : public std::runtime_error {
+ public:
+  StoreUnavailable(sql::Cause cause, const std::string& what)
+      : std::runtime_error(what), cause_(cause) {}
+  sql::Cause cause() const { return cause_; }
+
+ private:
+  sql::Cause cause_;
+};
+
+/// COMMIT itself failed: what the batch wrote may come back after a crash. The store takes nothing
+/// more; the engine stops, reopens and recovers.
+class StoreInDoubt : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The queue of writes is full: nothing happened, try again later (HTTP 429).
+class StoreBusy : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An open write transaction, lent to a step. Repositories take it first.
+class Txn {
+ public:
+  explicit Txn(sql::Connection& db) : db_(db) {}
+  sql::Connection& db() { return db_; }
+
+ private:
+  sql::Connection& db_;
+};
+
+struct StoreOptions {
+  /// Where the writers wait: completions are posted here, all of a batch with one post.
+  boost::asio::any_io_executor waiters;
+  /// Where the steps run, one batch at a time. Empty: a thread of the store's own.
+  boost::asio::any_io_executor runner;
+  std::size_t max_queued = 20'000;  ///< over this, StoreBusy
+  std::size_t max_batch = 2'000;    ///< steps in one commit
+  /// For comparison in the benchmark only: every step gets a commit of its own.
+  bool commit_per_step = false;
+};
+
+struct StoreStats {
+  std::uint64_t commits = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t rollbacks = 0;  ///< batches run again because a step threw
+  std::uint64_t queued = 0;     ///< now
+};
+
+namespace detail {
+/// One queued step, a node of the store's queue. Owned by the queue until completed or abandoned.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual bool writes() const = 0;
+  virtual void run(Txn& txn) = 0;                        ///< throws what the step throws
+  virtual void fail(std::exception_ptr error) = 0;       ///< instead of a result
+  virtual void complete() = 0;                           ///< on the waiters' executor, once
+};
+}  // namespace detail
+
+/// Threads: constructed, awaited and destroyed on the waiters' executor; steps run on the runner.
+/// A step is const-callable with (Txn&), owns its captures, refuses *before* it writes (a returned
+/// Result error after a change is a broken promise and stops the process), and may run again after
+/// a rollback. Whatever it throws reaches its own waiter only.
+class Store {
+ public:
+  /// Opens the writer. Throws StoreUnavailable with a sentence (locked by pid N, from the future,
+  /// damaged, read-only).
+  Store(std::unique_ptr<sql::Driver> driver, StoreOptions options);
+  /// Finishes the batch that runs, fails what waits with StoreUnavailable, joins the thread.
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Runs the step in the next batch; resumes when its commit is durable. Never cancelled.
+  template <class Step>
+  boost::asio::awaitable<std::invoke_result_t<const Step&, Txn&>> write(Step step);
+
+  /// Runs the step between batches, on the writing connection, seeing every commit before it. For
+  /// bounded reads; it must not write.
+  template <class Step>
+  boost::asio::awaitable<std::invoke_result_t<const Step&, Txn&>> read(Step step);
+
+  StoreStats stats() const;
+  bool usable() const;  ///< false after StoreInDoubt
+  std::string name() const;
+
+  /// Drops every waiter without resuming it (its frame is gone or going): for teardown before the
+  /// executor ends. Steps already running finish.
+  void abandon();
+
+ private:
+  class Core;
+  void submit(std::unique_ptr<detail::Operation> operation);
+  boost::asio::any_io_executor waiters() const;
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace holdfast::store
+
+#include <holdfast/store/store_operation.hpp>

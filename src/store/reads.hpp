@@ -1,0 +1,47 @@
+// Owns: the named reads, bounded, usable on the writing connection and on a read-only one.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "store/model.hpp"
+#include <holdfast/store/store.hpp>
+
+namespace holdfast::store {
+
+std::optional<domain::Intent> find_intent(Txn& txn, const domain::IntentId& id);
+std::optional<domain::Intent> find_by_ref(Txn& txn, const domain::Ref& ref);
+std::optional<domain::Facts> find_facts(Txn& txn, const domain::IntentId& id);
+/// Newest first.
+IntentPage list_intents(Txn& txn, const ListFilter& filter);
+
+std::vector<Event> history_of(Txn& txn, const domain::IntentId& id);
+std::vector<Event> events_after(Txn& txn, std::int64_t after, std::size_t limit);
+std::vector<EntryRow> entries_of(Txn& txn, const domain::IntentId& id);
+std::vector<BalanceRow> balances(Txn& txn, std::size_t limit);
+
+/// Intents of this chain the listener must watch: settling, confirming and in review, with all
+/// their attempts; in id order after `after`, at most `limit`.
+std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
+                                   const std::optional<domain::IntentId>& after,
+                                   std::size_t limit);
+/// Slots of an account that are neither consumed nor released, lowest first.
+std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
+                                 const domain::Address& account, std::size_t limit);
+std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
+                                       const domain::Address& account);
+std::optional<JobRow> find_job(Txn& txn, const domain::IntentId& id);
+struct QueueCounts {
+  std::uint64_t queued = 0;
+  std::uint64_t leased = 0;
+  std::optional<std::int64_t> next_visible_ms;  ///< the earliest job or lease end
+};
+QueueCounts queue_counts(Txn& txn);
+std::vector<std::pair<domain::IntentState, std::uint64_t>> state_counts(Txn& txn);
+
+std::vector<ApiKey> api_keys(Txn& txn);
+/// How many intents with this redemption key ended canceled or failed by proof 1.
+std::uint64_t ended_redemptions(Txn& txn, const domain::RedemptionKey& key);
+
+}  // namespace holdfast::store

@@ -1,0 +1,87 @@
+// Owns: the named writes. Each is one step of Store::write: it checks everything first, refuses
+// without having written, and otherwise writes all of it.
+// Must never: read a clock, make an id, or leave an effect of the table's row to its caller.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "store/model.hpp"
+#include <holdfast/store/store.hpp>
+
+namespace holdfast::store {
+
+// ---- intents --------------------------------------------------------------------------------------
+
+/// Creates the intent (and, when it is authorized already, its job), or answers a replay of the
+/// same request as the first time. `key_reused`, `redemption_taken`. The ref is derived again and
+/// must match. Safe to repeat.
+Result<Answered> create_intent(Txn& txn, const NewIntent& wanted);
+
+/// One move of the table with its effects; returns the facts after it. Asking for the state it is
+/// in already changes nothing. Refusals: TransitionError, StoreError, JournalError.
+/// Every effect of the row happens here: enqueue, hold, reservation, post + gas, void, the slot's
+/// end; the job's ack; the event. Final evidence and proofs are checked against the rows stored.
+Result<domain::Facts> move_intent(Txn& txn, const Move& move);
+
+/// As move_intent for the API's requests (authorize, cancel): a repeated request gets the intent as
+/// the first answer showed it. `key_reused` when the key came with another request.
+Result<Answered> answer_move(Txn& txn, const Move& move);
+
+/// Records that somebody wants out; section 4 decides what becomes of it. Raises the version.
+Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
+                                 const std::optional<domain::CallerId>& caller,
+                                 domain::Actor actor, std::string_view who,
+                                 std::string_view reason, std::int64_t now_ms);
+
+// ---- slots and attempts -----------------------------------------------------------------------
+
+/// A slot for a settling intent that has none: the claim's reservation again (rules 2 to 4).
+Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::uint64_t version,
+                                   const domain::Receipt& receipt,
+                                   std::span<const Candidate> candidates,
+                                   std::uint32_t max_unconsumed, std::int64_t now_ms);
+
+/// The transaction of section 3 rule 6: intent settling at this version, slot this intent's and
+/// reserved (or signed and unconsumed for another attempt), receipt current, epoch ours. Moves the
+/// slot to signed. On any refusal the caller destroys the bytes.
+Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted);
+
+/// What a post told us. Moves the slot to broadcast when accepted. Never a state of the intent.
+Result<void> record_post(Txn& txn, const PostRecord& record);
+
+/// A slot's own move: consumed (journals the consumer's gas once), quarantined, released unsigned,
+/// back to broadcast. Illegal moves are refused; being there already is no change.
+Result<void> move_slot(Txn& txn, const SlotMove& move);
+
+/// Takes an account over: its epoch goes up and is returned. First use inserts it.
+std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
+                                const domain::Address& account, std::string_view who,
+                                std::int64_t now_ms);
+
+// ---- the queue --------------------------------------------------------------------------------------
+
+/// Up to receipts.size() jobs, oldest visible first, each with its facts. A lease that ran out is
+/// handed out again and counted as lapsed.
+std::vector<Leased> lease_jobs(Txn& txn, const LeaseRequest& wanted);
+Result<void> extend_lease(Txn& txn, const domain::Receipt& receipt, std::int64_t until_ms);
+Result<void> ack_job(Txn& txn, const domain::Receipt& receipt);
+/// Visible again at `visible_ms`; spends nothing of the budget.
+Result<void> nack_job(Txn& txn, const domain::Receipt& receipt, std::int64_t visible_ms,
+                      std::string_view why);
+/// A restarted instance that owns the store gets every lease back at once, none counted as lapsed.
+std::size_t return_leases(Txn& txn, std::int64_t now_ms);
+/// Idempotent while queued or leased; after an ack the same id is new work. False: it was there.
+bool enqueue_job(Txn& txn, const domain::Job& job, std::int64_t visible_ms);
+/// Enqueues a settle job for authorized and settling intents that have none, in rotation by
+/// `looked_at`, at most `limit` looked at; returns the ids. Must normally find none.
+std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std::size_t limit);
+
+// ---- keys --------------------------------------------------------------------------------------------
+
+/// Refused with a sentence when the name is taken. Scopes: pay, payout, ops, x402.
+Result<void> add_api_key(Txn& txn, const ApiKey& key);
+/// `not_found` when there is no live key of that name.
+Result<void> revoke_api_key(Txn& txn, std::string_view name, std::int64_t now_ms);
+
+}  // namespace holdfast::store
