@@ -93,7 +93,7 @@ function(holdfast_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
   holdfast_link(${name} ${arg_FLOORS})
   if(name STREQUAL "holdfast")
-    install(TARGETS ${name} RUNTIME)
+    install(TARGETS ${name} RUNTIME COMPONENT program)
   endif()
 endfunction()
 
@@ -127,9 +127,10 @@ function(holdfast_library)
     "${PROJECT_BINARY_DIR}/holdfastConfig.cmake" INSTALL_DESTINATION ${package})
   write_basic_package_version_file("${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
-  install(TARGETS libholdfast EXPORT holdfastTargets)
-  install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION ${package})
+  install(TARGETS libholdfast EXPORT holdfastTargets ARCHIVE COMPONENT library)
+  install(DIRECTORY include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+  install(EXPORT holdfastTargets NAMESPACE holdfast:: DESTINATION ${package} COMPONENT library)
   install(FILES "${PROJECT_BINARY_DIR}/holdfastConfig.cmake"
-    "${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake" DESTINATION ${package})
+    "${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake" DESTINATION ${package}
+    COMPONENT library)
 endfunction()
