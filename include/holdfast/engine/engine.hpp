@@ -1,0 +1,247 @@
+// Owns: the engine's public face: what a server, an embedder or a harness may ask of it.
+// Must never: let a caller's giving up change what happens to a payment.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+
+#include <holdfast/base/result.hpp>
+#include <holdfast/domain/attempt.hpp>
+#include <holdfast/domain/intent.hpp>
+#include <holdfast/domain/journal.hpp>
+#include <holdfast/domain/slot.hpp>
+#include <holdfast/engine/config.hpp>
+#include <holdfast/ports/chain.hpp>
+#include <holdfast/ports/clock.hpp>
+#include <holdfast/ports/entropy.hpp>
+#include <holdfast/ports/method.hpp>
+#include <holdfast/ports/signer.hpp>
+#include <holdfast/store/store.hpp>
+
+namespace holdfast::engine {
+
+template <class T>
+using Awaitable = boost::asio::awaitable<T>;
+
+enum class EngineError {
+  unknown_chain = 1,      ///< not configured
+  unknown_method,         ///< not offered on this chain
+  bad_terms,              ///< address, asset or amount; the sentence names the field
+  bad_validity,           ///< a window outside the limits
+  not_found,              ///< no such intent, or another caller's
+  key_reused,             ///< the same idempotency key with another request
+  bad_authorization,      ///< see ports::VerifyError, which is kept as the code where it applies
+  already_authorized,     ///< by another authorization
+  redemption_taken,       ///< this authorization belongs to another intent
+  too_late,               ///< cancel after settling has started, or any move of an ended intent
+  draining,               ///< nothing new is taken
+  try_again,              ///< a node or the store cannot answer now; nothing was changed
+};
+boost::system::error_code make_error_code(EngineError error);
+
+/// What the engine is built from. All outlive it. The store's waiters are this engine's executor.
+struct Parts {
+  store::Store& store;
+  ports::Clock& clock;
+  ports::Entropy& entropy;
+  ports::Signer& signer;
+  std::vector<ports::Chain*> chains;
+  std::vector<ports::Method*> methods;
+  std::vector<Account> accounts;
+};
+
+/// Who asks, and under which key. `fingerprint` is a digest of the whole request.
+struct Caller {
+  domain::CallerId id;
+  std::string idempotency_key;
+  Digest fingerprint{};
+};
+
+struct NewPayment {
+  std::string chain;
+  std::string method;
+  std::string asset;
+  std::string payer;  ///< may be empty for a payout: one of our accounts is chosen by the id
+  std::string payee;
+  domain::Amount amount;
+  std::int64_t validity_s = 0;  ///< bearer: length of the proposed window; 0: the configured one
+};
+
+/// An intent, as the first answer to this request showed it.
+struct Answer {
+  domain::Intent intent;
+  bool replayed = false;
+};
+
+/// One step of an intent's life.
+struct HistoryItem {
+  std::int64_t seq = 0;
+  std::int64_t at_ms = 0;
+  std::optional<domain::IntentId> intent;
+  std::string kind;
+  std::string from;
+  std::string to;
+  std::string actor;
+  std::string who;
+  std::string reason;
+  std::optional<domain::TxHash> tx_hash;
+  std::uint64_t version = 0;
+};
+
+struct JournalItem {
+  std::uint64_t sequence = 0;
+  domain::Entry entry;
+  Digest hash{};
+};
+
+/// Everything about one payment.
+struct Detail {
+  domain::Intent intent;
+  std::optional<domain::Slot> slot;
+  std::vector<domain::Attempt> attempts;
+  std::vector<HistoryItem> history;
+  std::vector<JournalItem> journal;
+};
+
+struct ListQuery {
+  std::optional<domain::CallerId> caller;  ///< empty: everybody's (scope ops)
+  std::optional<domain::IntentState> state;
+  std::size_t limit = 50;
+  std::int64_t cursor = 0;
+};
+struct Page {
+  std::vector<domain::Intent> intents;
+  std::int64_t next = 0;
+};
+
+struct BalanceItem {
+  domain::BalanceKey key;
+  domain::Balance balance;
+};
+
+/// Is a chain usable now, or why not.
+struct ChainStatus {
+  domain::ChainId id;
+  bool usable = false;
+  std::string why;  ///< a sentence when it is not
+  std::uint64_t latest = 0;
+  std::uint64_t finalized = 0;
+  std::vector<std::string> methods;
+  std::vector<std::string> accounts;
+};
+
+/// How far a waiter wants to see it. `included`: `answer_at` deep.
+enum class WaitFor { confirming, included, settled };
+
+/// Counters for /metrics; monotone except where "now" is said.
+struct Stats {
+  std::uint64_t leased = 0;
+  std::uint64_t acked = 0;
+  std::uint64_t nacked = 0;
+  std::uint64_t attempts_stored = 0;
+  std::uint64_t posts = 0;
+  std::uint64_t posts_unknown = 0;
+  std::uint64_t settled = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t canceled = 0;
+  std::uint64_t reviews = 0;
+  std::uint64_t reorgs = 0;
+  std::uint64_t alarms = 0;
+  std::uint64_t slot_mismatches = 0;
+  std::uint64_t in_flight_now = 0;
+  std::uint64_t watched_now = 0;
+};
+
+class Engine {
+ public:
+  Engine(boost::asio::any_io_executor executor, Config config, Parts parts);
+  /// All frames must be gone: after drain(), or after the executor was stopped and abandon().
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // ---- life. All members are called on the engine's executor; see `call` for other threads.
+
+  /// Takes the accounts' epochs and own leases back, checks each chain's id (a chain that is down or
+  /// wrong is unusable until it is right; it does not stop the start), recovers, starts leasing.
+  /// Throws StoreUnavailable / StoreInDoubt.
+  Awaitable<void> start();
+  /// Stops leasing, lets what is in flight finish for `deadline_ms`, leaves the rest recoverable.
+  /// Afterwards no coroutine of the engine is left. Returns how many were cut short.
+  Awaitable<std::size_t> drain(std::int64_t deadline_ms);
+  /// For teardown without a drain (a crash in the simulator): drops every parked frame.
+  void abandon();
+  /// Set when the store is in doubt: the owner drains, reopens the store and starts a new engine.
+  bool broken() const;
+  bool draining() const;
+
+  // ---- payments
+
+  /// Would this authorization pay these terms now? Reads only: nothing is written.
+  Awaitable<Result<void>> verify(NewPayment terms, domain::Authorization authorization);
+
+  /// A new intent: `created`, or `authorized` with its job for a method nobody signs (payout).
+  /// Safe to repeat with the same caller and key: replayed.
+  Awaitable<Result<Answer>> create(Caller caller, NewPayment payment);
+  /// The payer's signature for a created intent: verified, then `authorized` with its job.
+  Awaitable<Result<Answer>> authorize(Caller caller, domain::IntentId id, Bytes signature);
+  /// Both in one write, for a payer who brings a nonce of their own. The id is derived from what is
+  /// redeemed, so every door leads to the same intent.
+  Awaitable<Result<Answer>> submit(Caller caller, NewPayment payment,
+                                   domain::Authorization authorization);
+  /// Before settling only; afterwards `too_late` and nothing changes.
+  Awaitable<Result<Answer>> cancel(Caller caller, domain::IntentId id, std::string reason);
+  /// An operator wants out: cancel if it can be, else `cancel_asked` is recorded and the rules
+  /// decide.
+  Awaitable<Result<domain::Intent>> abandon(std::string who, domain::IntentId id,
+                                            std::string reason);
+
+  // ---- reads. `caller` empty: anybody's. `not_found` for another caller's.
+
+  Awaitable<Result<domain::Intent>> find(std::optional<domain::CallerId> caller,
+                                         domain::IntentId id);
+  Awaitable<Result<Detail>> detail(std::optional<domain::CallerId> caller, domain::IntentId id);
+  Awaitable<Result<domain::Intent>> find_ref(std::optional<domain::CallerId> caller,
+                                             domain::Ref ref);
+  Awaitable<Page> list(ListQuery query);
+  Awaitable<std::vector<BalanceItem>> balances(std::size_t limit);
+  Awaitable<std::vector<HistoryItem>> events(std::int64_t after, std::size_t limit);
+  std::vector<ChainStatus> chains() const;
+  /// What the payer signs; empty text where nobody signs or the chain is not configured.
+  std::string typed_data(const domain::Intent& intent) const;
+  Stats stats() const;
+
+  /// Returns when the intent is that far, has ended, is in review, or `deadline_ms` of time has
+  /// passed: always the intent as it then is. Giving up changes nothing.
+  Awaitable<Result<domain::Intent>> wait(std::optional<domain::CallerId> caller,
+                                         domain::IntentId id, WaitFor level,
+                                         std::int64_t deadline_ms);
+
+  boost::asio::any_io_executor executor() const;
+
+  /// From any thread or executor: runs `ask(*this)` (a function returning an awaitable) on the
+  /// engine's executor and completes `token` with what it returns.
+  template <class Ask, class Token>
+  auto call(Ask ask, Token&& token) {
+    return boost::asio::co_spawn(executor(), ask(*this), std::forward<Token>(token));
+  }
+
+  class Core;
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace holdfast::engine
+
+template <>
+struct boost::system::is_error_code_enum<holdfast::engine::EngineError> : std::true_type {};
