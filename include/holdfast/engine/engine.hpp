@@ -139,6 +139,15 @@ struct ChainStatus {
   std::vector<std::string> accounts;
 };
 
+/// A key of the HTTP face. Its name is the caller's id; the token itself is never kept.
+struct ApiKey {
+  std::string name;
+  Digest sha256{};
+  std::vector<std::string> scopes;  ///< pay, payout, ops, x402
+  std::int64_t created_ms = 0;      ///< wall time, set by add_api_key
+  std::optional<std::int64_t> revoked_ms;
+};
+
 /// How far a waiter wants to see it. `included`: `answer_at` deep.
 enum class WaitFor { confirming, included, settled };
 
@@ -225,6 +234,13 @@ class Engine {
   Awaitable<Result<domain::Intent>> wait(std::optional<domain::CallerId> caller,
                                          domain::IntentId id, WaitFor level,
                                          std::int64_t deadline_ms);
+
+  // ---- keys
+
+  Awaitable<std::vector<ApiKey>> api_keys();
+  /// Refused with a sentence when the name is taken or a scope is unknown.
+  Awaitable<Result<void>> add_api_key(ApiKey key);
+  Awaitable<Result<void>> revoke_api_key(std::string name);
 
   boost::asio::any_io_executor executor() const;
 
