@@ -1,0 +1,56 @@
+#include <holdfast/domain/follow.hpp>
+
+namespace holdfast::domain {
+namespace {
+
+Follow follow_final(const FollowSeen& seen) {
+  if (seen.evidence.moved == Moved::exact) return {FollowMove::settle, "final"};
+  // Somebody else's transaction that moved something else says nothing about our own bytes.
+  if (!seen.own_hash) return {FollowMove::wait, ""};
+  return {FollowMove::review, "transfer_mismatch"};
+}
+
+Follow follow_confirming(const Intent& intent, const FollowSeen& seen,
+                         std::int64_t stuck_after_ms) {
+  switch (seen.verdict) {
+    case Verdict::lost: return {FollowMove::back, "reorg"};
+    case Verdict::final: return follow_final(seen);
+    case Verdict::failed:
+      // A bearer's signature is public and may still be run by anyone: our revert proves nothing.
+      if (!seen.own_hash) return {FollowMove::wait, ""};
+      return intent.bearer ? Follow{FollowMove::back, "reverted"}
+                           : Follow{FollowMove::fail, "reverted"};
+    case Verdict::pending: break;
+  }
+  const bool stuck = !seen.included && seen.lowest_since_post_ms.has_value() &&
+                     *seen.lowest_since_post_ms >= stuck_after_ms;
+  return stuck ? Follow{FollowMove::back, "stuck"} : Follow{FollowMove::wait, ""};
+}
+
+}  // namespace
+
+std::string_view to_text(FollowMove move) {
+  switch (move) {
+    case FollowMove::wait: return "wait";
+    case FollowMove::confirm: return "confirm";
+    case FollowMove::settle: return "settle";
+    case FollowMove::review: return "review";
+    case FollowMove::fail: return "fail";
+    case FollowMove::back: return "back";
+  }
+  return "";
+}
+
+Follow follow(const Intent& intent, const FollowSeen& seen, std::int64_t stuck_after_ms) {
+  const bool evidence = seen.included && seen.verdict != Verdict::lost &&
+                        seen.evidence.moved == Moved::exact;
+  switch (intent.state) {
+    case IntentState::settling:
+    case IntentState::needs_review:
+      return evidence ? Follow{FollowMove::confirm, "mined"} : Follow{FollowMove::wait, ""};
+    case IntentState::confirming: return follow_confirming(intent, seen, stuck_after_ms);
+    default: return {FollowMove::wait, ""};
+  }
+}
+
+}  // namespace holdfast::domain

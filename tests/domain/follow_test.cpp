@@ -1,0 +1,89 @@
+#include <holdfast/domain/follow.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace holdfast::domain;
+
+namespace {
+
+struct Row {
+  const char* name;
+  IntentState state;
+  bool bearer;
+  FollowSeen seen;
+  FollowMove move;
+  std::string_view reason;
+};
+
+FollowSeen mined(Verdict verdict, Moved moved, bool own = true) {
+  FollowSeen seen;
+  seen.included = true;
+  seen.own_hash = own;
+  seen.verdict = verdict;
+  seen.evidence.moved = moved;
+  return seen;
+}
+
+FollowSeen unseen_for(std::int64_t ms) {
+  FollowSeen seen;
+  seen.lowest_since_post_ms = ms;
+  return seen;
+}
+
+using enum IntentState;
+
+const Row rows[] = {
+    {"a mined payment of a settling intent is evidence", settling, true,
+     mined(Verdict::pending, Moved::exact), FollowMove::confirm, "mined"},
+    {"a mined payment ends a review's waiting", needs_review, false,
+     mined(Verdict::pending, Moved::exact), FollowMove::confirm, "mined"},
+    {"a revert moves a settling intent nowhere", settling, false,
+     mined(Verdict::failed, Moved::nothing), FollowMove::wait, ""},
+    {"not deep enough: wait", confirming, true, mined(Verdict::pending, Moved::exact),
+     FollowMove::wait, ""},
+    {"final and exact: settled", confirming, true, mined(Verdict::final, Moved::exact),
+     FollowMove::settle, "final"},
+    {"somebody else's final payment settles too", confirming, true,
+     mined(Verdict::final, Moved::exact, false), FollowMove::settle, "final"},
+    {"less arrived: a person decides", confirming, false, mined(Verdict::final, Moved::less),
+     FollowMove::review, "transfer_mismatch"},
+    {"a success without the transfer is no payment", confirming, false,
+     mined(Verdict::final, Moved::nothing), FollowMove::review, "transfer_mismatch"},
+    {"a foreign transaction without our transfer says nothing", confirming, true,
+     mined(Verdict::final, Moved::other, false), FollowMove::wait, ""},
+    {"a payout's final revert is proof 2", confirming, false,
+     mined(Verdict::failed, Moved::nothing), FollowMove::fail, "reverted"},
+    {"a bearer's final revert proves nothing", confirming, true,
+     mined(Verdict::failed, Moved::nothing), FollowMove::back, "reverted"},
+    {"a block taken back", confirming, true, mined(Verdict::lost, Moved::exact), FollowMove::back,
+     "reorg"},
+    {"a block taken back is no evidence", settling, true, mined(Verdict::lost, Moved::exact),
+     FollowMove::wait, ""},
+    {"one millisecond short of stuck", confirming, true, unseen_for(29'999), FollowMove::wait, ""},
+    {"stuck and lowest", confirming, true, unseen_for(30'000), FollowMove::back, "stuck"},
+    {"not lowest: it does not age", confirming, true, FollowSeen{}, FollowMove::wait, ""},
+    {"an ended intent is left alone", settled, true, mined(Verdict::final, Moved::exact),
+     FollowMove::wait, ""},
+};
+
+}  // namespace
+
+TEST_CASE("follow: every situation of a watched intent has its one move") {
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    Intent intent;
+    intent.state = row.state;
+    intent.bearer = row.bearer;
+    const Follow got = follow(intent, row.seen, 30'000);
+    CHECK(to_text(got.move) == to_text(row.move));
+    CHECK(got.reason == row.reason);
+  }
+}
+
+TEST_CASE("follow: an included transaction is never stuck, however old its post") {
+  Intent intent;
+  intent.state = confirming;
+  FollowSeen seen = mined(Verdict::pending, Moved::exact);
+  seen.lowest_since_post_ms = 10'000'000;
+  CHECK(follow(intent, seen, 30'000).move == FollowMove::wait);
+}
