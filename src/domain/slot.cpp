@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "domain/aligned_text.hpp"
 #include "domain/enum_text.hpp"
 
 namespace holdfast::domain {
@@ -39,12 +40,6 @@ constexpr SlotMove moves[] = {
      "the stored bytes were posted again"},
 };
 
-std::string padded(std::string_view text, std::size_t width) {
-  std::string out(text);
-  out.append(width > text.size() ? width - text.size() : 0, ' ');
-  return out;
-}
-
 }  // namespace
 
 std::string_view to_text(SlotState state) { return text_of(state_texts, state); }
@@ -64,13 +59,12 @@ bool may_move(SlotState from, SlotState to) {
 }
 
 std::string slot_moves_as_text() {
-  constexpr std::size_t width = 25;
-  std::string out = padded("from", width) + padded("to", width) + "when\n";
+  AlignedText text({"from", "to", "when"});
   for (const SlotMove& move : moves) {
-    out += padded(to_text(move.from), width) + padded(to_text(move.to), width);
-    out.append(move.when).append("\n");
+    text.add(
+        {std::string(to_text(move.from)), std::string(to_text(move.to)), std::string(move.when)});
   }
-  return out;
+  return text.str();
 }
 
 Sequence next_sequence(const SequenceView& view) {
