@@ -79,12 +79,27 @@ Result<Entry> make_post(const Entry& hold, const Address& payee, const Amount& a
                         std::int64_t at_ms);
 /// The hold's legs reversed.
 Entry make_void(const Entry& hold, std::int64_t at_ms);
-/// What a mined transaction cost our account: source −g, gas +g, in the native asset.
+/// What a mined transaction cost our account: source −g, gas +g, in the native asset. A zero fee
+/// makes an entry that `check_entry` refuses: the caller writes none.
 Entry make_gas(const TxHash& hash, const ChainId& chain, const Address& account,
                const Amount& fee_paid, std::int64_t at_ms);
 
 /// At least two legs, none zero, no account twice, summing to zero.
 Result<void> check_entry(const Entry& entry);
+
+/// What the journal holds of one payment when another entry of it comes in.
+struct EntriesThere {
+  std::optional<Entry> same_id;     ///< the entry with the very id
+  std::optional<Entry> hold;        ///< for a post or void: the hold it names
+  std::optional<Entry> resolution;  ///< the post or void that resolved this hold
+};
+enum class Appending {
+  append,
+  replay,  ///< the same entry is there: write nothing, no error
+};
+/// Every rule for one entry that wants in: `conflict`, what `check_entry` refuses, `no_hold`,
+/// `resolved` (a hold resolves exactly once, by post or by void), `over_hold`.
+Result<Appending> check_append(const Entry& entry, const EntriesThere& there);
 
 /// SHA-256 over the hash before it, the sequence number, and all content of the entry (with its
 /// time). The first entry's `previous` is all zeros.
@@ -106,9 +121,12 @@ struct Balance {
 
 /// What one leg does to its account's balance: a hold adds to pending; a post or void takes the
 /// hold's legs out of pending (`hold` is the entry they resolve) and a post puts the net movement
-/// (source −, payee +, fee +) into posted.
+/// (source −, payee +, fee +) into posted. Gas goes into posted. So once every hold is resolved,
+/// every pending is zero. The entry has passed `check_entry`. `no_hold`, `over_hold`, or `conflict`
+/// for a void that is not its hold reversed.
 Result<std::map<BalanceKey, Balance>> balance_changes(const Entry& entry,
                                                       const std::optional<Entry>& hold);
+/// Empty when a magnitude goes over 2^256 − 1.
 std::optional<Balance> add(const Balance& left, const Balance& right);
 
 }  // namespace holdfast::domain
