@@ -50,17 +50,17 @@ class CallWriter {
 
 /// Reads arguments or answers word by word, in order. The first refusal sticks and everything read
 /// after it is zero: read all, then ask `finish` once. Refusals are bad_abi and name `what` and the
-/// field.
+/// field, where there is one that can be wrong.
 class Reader {
  public:
   /// `head_words`: how many words the head has, one for each argument.
   Reader(ByteView data, std::size_t head_words, std::string_view what);
 
-  U256 uint(std::string_view field);
+  U256 uint();
   /// At most `bits` wide (a multiple of 8), as `uint8`.
   std::uint64_t small_uint(std::string_view field, unsigned bits);
   Address20 address(std::string_view field);
-  Bytes32 bytes32(std::string_view field);
+  Bytes32 bytes32();
   /// Exactly 0 or 1.
   bool boolean(std::string_view field);
   /// A dynamic `bytes` or `string` of at most `limit` bytes whose content comes next in the tail
@@ -71,13 +71,13 @@ class Reader {
   Result<void> finish() const;
 
  private:
-  ByteView word(std::string_view field);
+  ByteView next_word();
   void refuse_field(std::string_view field, std::string_view reason);
 
   ByteView data_;
   std::string what_;
   std::size_t head_end_;
-  std::size_t at_ = 0;   // in the head
+  std::size_t at_ = 0;  // in the head
   std::size_t tail_at_;  // where the next dynamic content begins
   std::string refusal_;
 };
