@@ -21,7 +21,10 @@ struct NeverAsked {};
 struct FinalConsumer {
   SlotId slot;
   MinedTx tx;
+  Address account;    ///< the slot's, from its row: the transaction must be this account's
+  Sequence sequence;  ///< the slot's, from its row: the transaction must stand at it
 };
+FinalConsumer consumer_of(const Slot& slot, const MinedTx& tx);
 struct AllSlotsConsumed {
   std::vector<FinalConsumer> consumers;
 };
@@ -30,10 +33,16 @@ struct AllSlotsConsumed {
 struct AuthorizationDead {
   enum class How { expired_unused, canceled, used_otherwise } how = How::expired_unused;
   std::int64_t final_block_time_s = 0;
-  std::optional<MinedTx> use;  ///< for used_otherwise
+  std::optional<MinedTx> use;  ///< the final transaction that used it otherwise, or canceled it
 };
 
 using Proof = std::variant<NeverAsked, AllSlotsConsumed, AuthorizationDead>;
+
+/// Does this consumer rule out that its slot ever pays this intent? It stands at the slot, and it is
+/// a `pay` attempt of the intent that reverted, or another transaction that neither carries the ref
+/// nor moves the intent's asset and amount to its payee.
+bool rules_out(const Intent& intent, std::span<const Attempt> attempts,
+               const FinalConsumer& consumer);
 
 /// True when `proof` proves it for this intent. `attempts` are all its attempts, read in the
 /// transaction that uses the proof.

@@ -1,0 +1,78 @@
+#include <holdfast/domain/unredeemable.hpp>
+
+#include <algorithm>
+
+namespace holdfast::domain {
+namespace {
+
+bool is_pay_attempt(std::span<const Attempt> attempts, const TxHash& hash) {
+  return std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& attempt) {
+    return attempt.kind == AttemptKind::pay && attempt.hash == hash;
+  });
+}
+
+// Whoever sent it and whatever it says: the very money of this payment reached the payee.
+bool moves_the_payment(const Intent& intent, const MinedTx& tx) {
+  const Terms& terms = intent.terms;
+  return std::any_of(tx.transfers.begin(), tx.transfers.end(), [&](const Transfer& transfer) {
+    return transfer.asset == terms.asset && transfer.to == terms.payee &&
+           transfer.amount == terms.amount;
+  });
+}
+
+bool proves(const Intent&, std::span<const Attempt> attempts, const NeverAsked&) {
+  return attempts.empty();
+}
+
+// An attempt without a slot has no sequence whose consumption could rule it out.
+bool proves(const Intent& intent, std::span<const Attempt> attempts,
+            const AllSlotsConsumed& proof) {
+  if (intent.bearer || attempts.empty()) return false;
+  return std::all_of(attempts.begin(), attempts.end(), [&](const Attempt& attempt) {
+    if (!attempt.slot) return false;
+    const auto consumer =
+        std::find_if(proof.consumers.begin(), proof.consumers.end(),
+                     [&](const FinalConsumer& each) { return each.slot == *attempt.slot; });
+    return consumer != proof.consumers.end() && rules_out(intent, attempts, *consumer);
+  });
+}
+
+bool proves(const Intent& intent, std::span<const Attempt> attempts,
+            const AuthorizationDead& proof) {
+  if (!intent.bearer || !intent.authorization) return false;
+  switch (proof.how) {
+    case AuthorizationDead::How::expired_unused:
+      return proof.final_block_time_s >= intent.authorization->validity.before_s;
+    case AuthorizationDead::How::canceled:
+      return proof.use && cancels_authorization(intent, *proof.use);
+    case AuthorizationDead::How::used_otherwise:
+      // Our own bytes say what the record says: if they moved something else the token is odd, and
+      // that is for a person.
+      return proof.use && uses_authorization(intent, *proof.use) &&
+             !is_pay_attempt(attempts, proof.use->hash) &&
+             evidence_of_authorization(intent, *proof.use).moved == Moved::other;
+  }
+  return false;
+}
+
+}  // namespace
+
+FinalConsumer consumer_of(const Slot& slot, const MinedTx& tx) {
+  return {slot.id, tx, slot.account, slot.sequence};
+}
+
+bool rules_out(const Intent& intent, std::span<const Attempt> attempts,
+               const FinalConsumer& consumer) {
+  const MinedTx& tx = consumer.tx;
+  if (tx.sender != consumer.account || tx.sequence != consumer.sequence) return false;
+  if (!tx.succeeded) return true;
+  return !is_pay_attempt(attempts, tx.hash) && tx.trailing_ref != intent.ref &&
+         !moves_the_payment(intent, tx);
+}
+
+bool proves_unredeemable(const Intent& intent, std::span<const Attempt> attempts,
+                         const Proof& proof) {
+  return std::visit([&](const auto& each) { return proves(intent, attempts, each); }, proof);
+}
+
+}  // namespace holdfast::domain
