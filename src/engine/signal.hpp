@@ -1,0 +1,38 @@
+// Owns: the engine's only way to say "look again": loops wait on it, whoever changed something
+// notifies it.
+// Must never: remember a notification nobody waited for; a loop checks its condition, then waits,
+// with no co_await in between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <holdfast/ports/clock.hpp>
+#include <holdfast/ports/parking.hpp>
+
+namespace holdfast::engine {
+
+///     while (jobs.empty()) co_await more.wait();
+class Signal {
+ public:
+  /// Returns after a notification; throws operation_aborted when cancelled.
+  boost::asio::awaitable<void> wait();
+  /// True after a notification, false when `ms` of the clock passed first. Cancellable as `wait`.
+  /// Costs a parallel_group (about 4 us and 2 KB): for loops, not for each payment.
+  boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms);
+
+  void notify_one();
+  void notify_all();
+
+  std::size_t waiting() const { return waiters_.size(); }
+  /// Drops whoever waits, without resuming: for teardown. Also done by the destructor.
+  void abandon() { waiters_.abandon(); }
+
+ private:
+  boost::asio::awaitable<void> wait_unless_notified(std::uint64_t since);
+
+  ports::WaitList waiters_;
+  std::uint64_t notified_ = 0;  ///< counts notifications, for a waiter on its way here
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,44 @@
+// Owns: the simulator's time. It stands still while anything is ready to run, then jumps to the
+// next sleeper.
+// Must never: ask the real clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include <holdfast/ports/clock.hpp>
+#include <holdfast/ports/parking.hpp>
+
+namespace holdfast::sim {
+
+class SimClock final : public ports::Clock {
+ public:
+  /// 2026-01-01 00:00:00 UTC, so that records look like records.
+  static constexpr std::int64_t default_wall_ms = 1'767'225'600'000;
+  explicit SimClock(std::int64_t wall_ms = default_wall_ms) : wall_(wall_ms) {}
+
+  std::int64_t wall_ms() const override { return wall_; }
+  std::int64_t mono_ms() const override { return mono_; }
+  boost::asio::awaitable<void> sleep(std::int64_t ms) override;
+
+  /// When the next sleeper is due, in monotonic ms; empty when nobody sleeps.
+  std::optional<std::int64_t> next_due();
+  /// Moves both clocks to monotonic `to_ms` (never back) and wakes who is due, in order of due time
+  /// and then of arrival, each by its own post.
+  void advance_to(std::int64_t to_ms);
+  /// Moves the wall clock alone, either way: somebody set it.
+  void step_wall(std::int64_t by_ms) { wall_ += by_ms; }
+
+  std::size_t sleepers() const;
+  /// Drops all sleepers without resuming them.
+  void abandon() { due_.clear(); }
+
+ private:
+  std::int64_t wall_;
+  std::int64_t mono_ = 0;
+  /// Sleepers by due time. Whoever is cancelled leaves its list; an empty list goes when looked at.
+  std::map<std::int64_t, ports::WaitList> due_;
+};
+
+}  // namespace holdfast::sim
