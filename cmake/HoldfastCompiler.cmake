@@ -29,6 +29,9 @@ add_compile_options(
   -Wshadow -Wconversion -Wno-sign-conversion -Wold-style-cast -Wcast-align -Wextra-semi
   -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Wnull-dereference)
 
+# Messages and stacks name src/engine/settle.cpp, not a folder of the machine that built it.
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
@@ -41,7 +44,9 @@ if(HOLDFAST_SANITIZE)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})
 endif()
 
+# With the base folder known, a second clone on the same machine hits the cache of the first.
 find_program(HOLDFAST_CCACHE ccache)
 if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${HOLDFAST_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${HOLDFAST_CCACHE}")
 endif()

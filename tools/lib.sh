@@ -81,7 +81,7 @@ count_cases() {
         if ($i == "failed") failed += $(i - 1)
       }
     }
-    END { printf "cases: %d passed, %d failed\n", passed, failed }'
+    END { if (passed + failed > 0) printf "cases: %d passed, %d failed\n", passed, failed }'
 }
 
 # stage <title> <command…>: runs it under a heading, remembers how it ended and how long it took.
@@ -92,7 +92,8 @@ stage() {
   local title=$1 started=$SECONDS result=passed
   shift
   printf '\n=== %s\n' "$title"
-  "$@" || result=FAILED
+  # In a subshell, so that a stage that fails ends alone.
+  ("$@") || result=FAILED
   [ $result = passed ] || stage_failed=$((stage_failed + 1))
   printf -- '--- %s: %s in %d s\n' "$title" "$result" $((SECONDS - started))
   stage_lines+=("$(printf '  %-44s %-7s %5d s' "$title" $result $((SECONDS - started)))")
