@@ -28,6 +28,8 @@ enum class StoreError {
   not_signable,            ///< the slot is not this intent's, or in no state to sign for
   already_authorized,      ///< by another authorization
   unproven,                ///< the proof offered does not hold against what is stored
+  name_taken,              ///< an API key of this name is there, or was
+  illegal_slot_move,       ///< not a move of domain.md section 3: a bug
 };
 boost::system::error_code make_error_code(StoreError error);
 
@@ -39,11 +41,13 @@ struct Request {
 };
 
 /// One step of a life, also the audit trail. `intent` is empty for account and operator events.
+/// Kinds: "move" (the birth included: `from` empty), "cancel" (asked for), "slot", "account",
+/// "job". Attempts and their answers are rows of their own and bring no event.
 struct Event {
   std::int64_t seq = 0;
   std::int64_t at_ms = 0;
   std::optional<domain::IntentId> intent;
-  std::string kind;  ///< "move", "attempt", "post", "slot", "account", "job"
+  std::string kind;
   std::optional<domain::IntentState> from;
   std::optional<domain::IntentState> to;
   domain::Actor actor = domain::Actor::system;
@@ -57,6 +61,8 @@ struct Event {
 struct NewIntent {
   domain::Intent intent;  ///< state created, or authorized (payout, submit)
   Request request;
+  /// The queue's time, for the job of an authorized intent. Zero: `intent.created_ms`.
+  std::int64_t queue_ms = 0;
 };
 
 /// `intent` as the first answer showed it, whatever happened since.
@@ -81,18 +87,19 @@ struct Move {
   domain::Actor actor = domain::Actor::system;
   std::string who;
   std::string reason;
-  std::int64_t now_ms = 0;
+  std::int64_t now_ms = 0;    ///< wall time
+  std::int64_t queue_ms = 0;  ///< the queue's time, for a job this move enqueues. Zero: `now_ms`
 
-  std::optional<std::uint64_t> version;       ///< compare-and-set; empty: the row's `from` decides
-  std::optional<domain::CallerId> caller;     ///< set: the intent must be theirs (else not_found)
-  std::optional<domain::IntentState> from;    ///< set: only from this state (else version_conflict)
-  std::optional<Request> request;             ///< remembered with the event, for replays
+  std::optional<std::uint64_t> version;  ///< compare-and-set; empty: the row's `from` decides
+  std::optional<domain::CallerId> caller;  ///< set: the intent must be theirs (else not_found)
+  std::optional<domain::IntentState> from;  ///< set: only from this state (else version_conflict)
+  std::optional<Request> request;  ///< remembered with the event, for replays
   std::optional<domain::Authorization> authorization;  ///< created → authorized, bearer
   std::optional<domain::TxHash> tx_hash;
   std::optional<domain::AttemptId> accepted;  ///< its outcome becomes accepted, its slot broadcast
   /// The transaction read, for final evidence (its fee is journalled when we paid it).
   std::optional<domain::MinedTx> final_tx;
-  domain::Amount arrived;                     ///< with final_tx, to the payee
+  domain::Amount arrived;  ///< with final_tx, to the payee
   std::optional<domain::Proof> proof;
   /// For the claim on an ordered chain, and review → settling.
   std::vector<Candidate> candidates;
@@ -133,7 +140,7 @@ struct LeaseRequest {
   std::int64_t lease_ms = 30'000;
   domain::InstanceId instance;
   std::vector<domain::Receipt> receipts;  ///< one for each job wanted, fresh
-  std::vector<domain::ChainId> paused;    ///< jobs of these chains stay where they are
+  std::vector<domain::ChainId> paused;  ///< jobs of these chains stay where they are
 };
 
 struct Leased {
@@ -182,8 +189,8 @@ struct EntryRow {
 struct ListFilter {
   std::optional<domain::CallerId> caller;
   std::optional<domain::IntentState> state;
-  std::size_t limit = 50;      ///< 1 … 500
-  std::int64_t before = 0;     ///< rowid cursor, newest first; zero: from the newest
+  std::size_t limit = 50;  ///< 1 … 500
+  std::int64_t before = 0;  ///< rowid cursor, newest first; zero: from the newest
 };
 struct IntentPage {
   std::vector<domain::Intent> intents;
@@ -191,8 +198,8 @@ struct IntentPage {
 };
 
 struct ApiKey {
-  std::string name;   ///< also the caller's id
-  Digest sha256{};    ///< of the token; the token itself is never stored
+  std::string name;  ///< also the caller's id
+  Digest sha256{};  ///< of the token; the token itself is never stored
   std::vector<std::string> scopes;
   std::int64_t created_ms = 0;
   std::optional<std::int64_t> revoked_ms;

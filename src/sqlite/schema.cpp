@@ -1,0 +1,230 @@
+#include "sqlite/schema.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+// Migration 1: the whole record. How it is laid out, and why:
+//
+// - Rows refer to one another by integer rowids that only grow, so every index over them is written
+//   at its right edge. The indexes over random values are few: an intent's id (which is also the
+//   idempotency look-up), its ref, and a bearer authorization's redemption key.
+// - States and kinds are the domain's own texts. Amounts are 32 bytes, big-endian; a signed amount
+//   has one byte for its sign before them. Hashes and ids are their bytes.
+// - What is looked for by state (undriven, watched, open) has a partial index holding only that.
+constexpr const char* first = R"sql(
+CREATE TABLE intents (
+  row INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  ref BLOB NOT NULL UNIQUE CHECK (length(ref) = 32),
+  caller TEXT NOT NULL,
+  -- terms
+  chain TEXT NOT NULL,
+  asset TEXT NOT NULL,
+  payer TEXT NOT NULL,
+  payee TEXT NOT NULL,
+  amount BLOB NOT NULL CHECK (length(amount) = 32),
+  method TEXT NOT NULL,
+  bearer INTEGER NOT NULL CHECK (bearer IN (0, 1)),
+  valid_after_s INTEGER NOT NULL,
+  valid_before_s INTEGER NOT NULL,
+  publish_before_s INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  -- where it stands
+  state TEXT NOT NULL CHECK (state IN ('created', 'authorized', 'settling', 'confirming',
+                                       'settled', 'failed', 'canceled', 'needs_review')),
+  version INTEGER NOT NULL CHECK (version >= 1),
+  tx_hash BLOB CHECK (length(tx_hash) = 32),
+  reason TEXT NOT NULL,
+  cancel_asked INTEGER NOT NULL CHECK (cancel_asked IN (0, 1)),
+  updated_ms INTEGER NOT NULL,
+  settling_ms INTEGER NOT NULL,
+  -- what the payer signed, bearer methods only
+  auth_nonce BLOB CHECK (length(auth_nonce) = 32),
+  auth_after_s INTEGER,
+  auth_before_s INTEGER,
+  auth_signature BLOB,
+  redemption_key BLOB CHECK (length(redemption_key) = 32),
+  -- 1: ended canceled or failed by proof 1, so the authorization may be redeemed by another intent
+  redemption_ended INTEGER NOT NULL CHECK (redemption_ended IN (0, 1)),
+  CHECK ((auth_nonce IS NULL) = (auth_after_s IS NULL)),
+  CHECK ((auth_nonce IS NULL) = (auth_before_s IS NULL)),
+  CHECK ((auth_nonce IS NULL) = (auth_signature IS NULL)),
+  CHECK ((auth_nonce IS NULL) = (redemption_key IS NULL)),
+  CHECK (bearer = 1 OR auth_nonce IS NULL),
+  CHECK (bearer = 0 OR auth_nonce IS NOT NULL OR state IN ('created', 'canceled'))
+) STRICT;
+CREATE UNIQUE INDEX intents_redeeming ON intents (redemption_key)
+  WHERE redemption_key IS NOT NULL AND redemption_ended = 0;
+CREATE INDEX intents_redeemed_before ON intents (redemption_key) WHERE redemption_ended = 1;
+CREATE INDEX intents_by_state ON intents (state) WHERE state <> 'settled';
+CREATE INDEX intents_watched ON intents (chain, id)
+  WHERE state IN ('settling', 'confirming', 'needs_review');
+
+-- History and audit trail. The seq is the cursor of readers.
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY,
+  at_ms INTEGER NOT NULL,
+  intent INTEGER REFERENCES intents (row),
+  kind TEXT NOT NULL,
+  from_state TEXT CHECK (from_state IN ('created', 'authorized', 'settling', 'confirming',
+                                        'settled', 'failed', 'canceled', 'needs_review')),
+  to_state TEXT CHECK (to_state IN ('created', 'authorized', 'settling', 'confirming',
+                                    'settled', 'failed', 'canceled', 'needs_review')),
+  actor TEXT NOT NULL CHECK (actor IN ('api', 'operator', 'system', 'relayer', 'listener')),
+  who TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  tx_hash BLOB CHECK (length(tx_hash) = 32),
+  version INTEGER NOT NULL,
+  request_key BLOB CHECK (length(request_key) = 16),
+  fingerprint BLOB CHECK (length(fingerprint) = 32),
+  CHECK ((request_key IS NULL) = (fingerprint IS NULL)),
+  CHECK (kind <> 'move' OR (intent IS NOT NULL AND to_state IS NOT NULL))
+) STRICT;
+CREATE INDEX events_of_intent ON events (intent) WHERE intent IS NOT NULL;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events
+  BEGIN SELECT RAISE(ABORT, 'history only grows'); END;
+
+-- The queue. A leased job has a receipt, and visible_ms is the lease's end: so one index serves
+-- "oldest visible first" for jobs that wait and for leases that lapsed.
+CREATE TABLE jobs (
+  intent INTEGER NOT NULL REFERENCES intents (row),
+  kind TEXT NOT NULL CHECK (kind IN ('settle')),
+  chain TEXT NOT NULL,
+  visible_ms INTEGER NOT NULL,
+  receipt BLOB CHECK (length(receipt) = 16),
+  instance BLOB CHECK (length(instance) = 16),
+  deliveries INTEGER NOT NULL CHECK (deliveries >= 0),
+  lapsed_leases INTEGER NOT NULL CHECK (lapsed_leases >= 0),
+  nacks INTEGER NOT NULL CHECK (nacks >= 0),
+  why TEXT NOT NULL,
+  -- 1: asked for again while leased, by a change the lease's holder may not have seen: its ack
+  -- queues the job again instead of ending it
+  again INTEGER NOT NULL CHECK (again IN (0, 1)),
+  PRIMARY KEY (intent, kind),
+  CHECK ((receipt IS NULL) = (instance IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_visible ON jobs (visible_ms, intent, chain);
+CREATE UNIQUE INDEX jobs_leased ON jobs (receipt) WHERE receipt IS NOT NULL;
+
+CREATE TABLE dead_letters (
+  row INTEGER PRIMARY KEY,
+  intent INTEGER NOT NULL REFERENCES intents (row),
+  kind TEXT NOT NULL CHECK (kind IN ('settle')),
+  at_ms INTEGER NOT NULL,
+  deliveries INTEGER NOT NULL,
+  lapsed_leases INTEGER NOT NULL,
+  verdict TEXT NOT NULL,       -- why it was parked
+  state TEXT NOT NULL,         -- where the intent stood then
+  cycles INTEGER NOT NULL,     -- how often it was redriven before
+  signed_by TEXT NOT NULL,     -- the operator who redrove or dropped it; empty: parked
+  ended_ms INTEGER             -- when that was
+) STRICT;
+CREATE UNIQUE INDEX dead_letters_parked ON dead_letters (intent, kind) WHERE ended_ms IS NULL;
+
+CREATE TABLE accounts (
+  row INTEGER PRIMARY KEY,
+  chain TEXT NOT NULL,
+  address TEXT NOT NULL,
+  epoch INTEGER NOT NULL CHECK (epoch >= 1),
+  UNIQUE (chain, address)
+) STRICT;
+
+CREATE TABLE slots (
+  row INTEGER PRIMARY KEY,
+  account INTEGER NOT NULL REFERENCES accounts (row),
+  sequence INTEGER NOT NULL CHECK (sequence >= 0),
+  state TEXT NOT NULL CHECK (state IN ('reserved', 'signed', 'broadcast', 'consumed', 'released',
+                                       'reconciliation_required')),
+  item INTEGER REFERENCES intents (row),  -- NULL: bound to the account itself
+  handed_over INTEGER NOT NULL CHECK (handed_over IN (0, 1)),
+  consumed_by BLOB CHECK (length(consumed_by) = 32),
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  CHECK (state <> 'consumed' OR consumed_by IS NOT NULL)
+) STRICT;
+-- The last line of defence against one number given twice.
+CREATE UNIQUE INDEX slots_taken ON slots (account, sequence) WHERE state <> 'released';
+CREATE INDEX slots_open ON slots (account, sequence)
+  WHERE state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required');
+CREATE INDEX slots_released ON slots (account, sequence) WHERE state = 'released';
+CREATE INDEX slots_of_item ON slots (item) WHERE item IS NOT NULL;
+
+CREATE TABLE attempts (
+  row INTEGER PRIMARY KEY,
+  intent INTEGER REFERENCES intents (row),
+  slot INTEGER REFERENCES slots (row),
+  kind TEXT NOT NULL CHECK (kind IN ('pay', 'noop')),
+  bytes BLOB NOT NULL,
+  hash BLOB CHECK (length(hash) = 32),
+  max_fee BLOB NOT NULL CHECK (length(max_fee) = 32),
+  priority_fee BLOB NOT NULL CHECK (length(priority_fee) = 32),
+  gas_limit INTEGER NOT NULL CHECK (gas_limit >= 0),
+  outcome TEXT NOT NULL CHECK (outcome IN ('stored', 'accepted', 'refused', 'not_sent', 'unknown')),
+  detail TEXT NOT NULL,
+  stored_ms INTEGER NOT NULL,
+  posted_ms INTEGER NOT NULL,
+  CHECK (intent IS NOT NULL OR slot IS NOT NULL),
+  CHECK (kind <> 'pay' OR intent IS NOT NULL)
+) STRICT;
+CREATE INDEX attempts_of_intent ON attempts (intent) WHERE intent IS NOT NULL;
+CREATE INDEX attempts_of_slot ON attempts (slot) WHERE slot IS NOT NULL;
+CREATE TRIGGER attempts_stay BEFORE DELETE ON attempts
+  BEGIN SELECT RAISE(ABORT, 'attempts are only added'); END;
+
+-- The journal. An entry's legs are one value: they are written once, read whole and hashed whole.
+-- Each leg: length of the account's name (2 bytes), the name, sign (0 or 1), 32 bytes of magnitude.
+CREATE TABLE entries (
+  sequence INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('hold', 'post', 'void', 'gas')),
+  chain TEXT NOT NULL,
+  asset TEXT NOT NULL,
+  legs BLOB NOT NULL,
+  at_ms INTEGER NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  intent INTEGER REFERENCES intents (row),  -- of a hold, post or void
+  slot INTEGER REFERENCES slots (row),      -- of gas: where the transaction stood
+  tx_hash BLOB CHECK (length(tx_hash) = 32),
+  CHECK ((kind = 'gas') = (intent IS NULL)),
+  CHECK ((kind = 'gas') = (tx_hash IS NOT NULL))
+) STRICT;
+-- Per intent one hold, and one entry that resolves it.
+CREATE UNIQUE INDEX entries_of_intent ON entries (intent, kind = 'hold') WHERE intent IS NOT NULL;
+CREATE UNIQUE INDEX entries_of_slot ON entries (slot, tx_hash) WHERE slot IS NOT NULL;
+CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
+  BEGIN SELECT RAISE(ABORT, 'the journal is only added to'); END;
+CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+  BEGIN SELECT RAISE(ABORT, 'the journal is only added to'); END;
+
+CREATE TABLE balances (
+  account TEXT NOT NULL,
+  chain TEXT NOT NULL,
+  asset TEXT NOT NULL,
+  posted BLOB NOT NULL CHECK (length(posted) = 33),
+  pending BLOB NOT NULL CHECK (length(pending) = 33),
+  PRIMARY KEY (account, chain, asset)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  row INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,  -- also the caller's id, so never given twice
+  sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
+  scopes TEXT NOT NULL,       -- separated by spaces
+  created_ms INTEGER NOT NULL,
+  revoked_ms INTEGER
+) STRICT;
+
+-- Where rotations stand.
+CREATE TABLE cursors (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* scripts[] = {first};
+
+}  // namespace
+
+std::span<const char* const> migrations() { return scripts; }
+
+}  // namespace holdfast::sqlite
