@@ -67,16 +67,34 @@ struct HashSeen {
 
 struct ConsumerSeen {
   std::optional<MinedTx> tx;  ///< the final transaction at our slot; empty: not found or unreadable
+  SlotId slot;  ///< which slot was asked about
+};
+
+/// Why Reserve or ReserveFresh gave no slot. Nothing was written.
+struct ReserveSeen {
+  enum class Result {
+    account_full,
+    released_slot_unusable,  ///< section 3 rule 4: the number is taken or the chain has passed it
+  } result = Result::account_full;
+};
+
+/// Why SignAndStore or Replace stored no attempt, when it was not the contract (that goes into
+/// `simulation`). Nothing was written, and bytes that were signed are destroyed.
+struct SignSeen {
+  enum class Result {
+    signer_unavailable,
+    wrong_bytes,  ///< they do not say what the record says: raise the alarm
+  } result = Result::signer_unavailable;
 };
 
 /// How the newest post of this delivery ended.
 enum class PostAnswer {
-  accepted,            ///< or already known
-  nonce_too_low,       ///< search all our own hashes before anything else
-  refused_transient,   ///< pool full, gap, unfunded, busy: the same bytes again later
-  refused_curable,     ///< gas, type or fee: other bytes at the same sequence would do
-  refused_for_good,    ///< no bytes at all would do
-  not_sent,            ///< provably never left
+  accepted,  ///< or already known
+  nonce_too_low,  ///< search all our own hashes before anything else
+  refused_transient,  ///< pool full, gap, unfunded, busy: the same bytes again later
+  refused_curable,  ///< gas, type or fee: other bytes at the same sequence would do
+  refused_for_good,  ///< no bytes at all would do
+  not_sent,  ///< provably never left
   unknown,
 };
 std::string_view to_text(PostAnswer answer);
@@ -87,15 +105,22 @@ struct PostSeen {
   bool looked_again = false;  ///< a definite refusal was looked up once more on every endpoint
 };
 
-/// Starts empty and is cleared whenever the facts are read again.
+/// Starts empty and is cleared whenever the facts are read again; `stored_now` is then set when the
+/// write between was this delivery's own SignAndStore or Replace. What an act that wrote nothing
+/// met goes in without clearing: Claim without room → `send_slot`, SignAndStore refused by the
+/// contract, over the gas cap or without an answer → `simulation`, else `reserve` or `sign`.
 struct Seen {
   std::optional<SendSlotSeen> send_slot;
   std::optional<SimulationSeen> simulation;
   std::optional<AuthorizationSeen> authorization;
   std::optional<std::vector<HashSeen>> search;  ///< one per attempt that has a hash
-  std::optional<Sequence> final_sequence;       ///< the account's count in the newest final block
+  std::optional<Sequence> final_sequence;  ///< the account's count in the newest final block
   std::optional<ConsumerSeen> consumer;
   std::optional<PostSeen> post;
+  std::optional<AttemptId> stored_now;  ///< stored by this delivery a moment ago: post, no search
+  std::optional<ReserveSeen> reserve;
+  std::optional<SignSeen> sign;
+  std::vector<ConsumerSeen> earlier_consumers;  ///< one per FetchConsumer of an earlier slot
 };
 
 // ---- what holds for chain, method and moment ---------------------------------------------------
@@ -115,13 +140,14 @@ struct Policy {
 
 struct Now {
   std::int64_t wall_ms = 0;
-  std::int64_t chain_s = 0;                 ///< time of the newest block; zero when unknown
+  std::int64_t chain_s = 0;  ///< time of the newest block; zero when unknown
   std::optional<std::int64_t> since_post_ms;  ///< monotonic; empty: not posted by this process
-  std::uint32_t tries = 0;                  ///< deliveries before this one, for the backoff
+  std::uint32_t tries = 0;  ///< deliveries before this one, for the backoff
   std::uint64_t jitter = 0;
+  std::uint32_t lapsed_leases = 0;  ///< of this job: what spends the delivery budget
 };
 
-// ---- steps -----------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 namespace step {
 // Questions; the answer goes into the Seen member of the same name.
@@ -129,26 +155,66 @@ struct TakeSendSlot {};
 struct Simulate {};
 struct SearchAttempts {};
 struct ReadFinalSequence {};
-struct FetchConsumer {};
+/// Of the slot in facts.slot → `consumer`; of another → `earlier_consumers`.
+struct FetchConsumer {
+  SlotId slot;
+};
 struct ReadAuthorization {};
-struct LookAgain {};  ///< after a definite refusal: search on every endpoint → post.looked_again
+/// After a definite refusal: search on every endpoint → `search` anew, and post.looked_again.
+struct LookAgain {};
 
 // Acts. After a write the facts are read again and Seen is cleared, except where said.
-struct Claim {};                     ///< CAS to settling + hold + reservation
-struct ClaimPaid { MinedTx tx; };    ///< claim without a slot, then confirming with that hash
-struct Reserve {};                   ///< a slot for an intent that is settling without one
-struct ReserveFresh {};              ///< once, after a foreign transaction consumed the slot
-struct SignAndStore {};              ///< build, sign, check the bytes, store the attempt
-struct AskSender {};                 ///< opaque: store the attempt row, then call, never twice
-struct Post { AttemptId attempt; };  ///< the stored bytes; Seen keeps all but `post`
-struct Replace { bool dearer = false; };  ///< a new attempt at the same sequence
-struct HandOver { std::string reason; };  ///< the account runs a noop at this slot
-struct Confirm { TxHash hash; };     ///< settling → confirming and ack, one write
-struct Cancel { std::string reason; };    ///< authorized → canceled and ack, one write
-struct Fail { std::string reason; Proof proof; };  ///< → failed and ack, one write
-struct Review { std::string reason; };    ///< → needs_review and ack, one write
+
+/// CAS to settling + hold + reservation.
+struct Claim {};
+/// Claim without a slot, then confirming with that hash.
+struct ClaimPaid {
+  MinedTx tx;
+};
+/// A slot for an intent that is settling without one.
+struct Reserve {};
+/// Once, after another transaction consumed the slot.
+struct ReserveFresh {};
+/// Build, sign, check the bytes, store the attempt; then `stored_now` names it.
+struct SignAndStore {};
+/// Opaque: store the attempt row, then call, never twice.
+struct AskSender {};
+/// The stored bytes. The answer is recorded and the facts are read again, but Seen keeps all save
+/// `post`.
+struct Post {
+  AttemptId attempt;
+};
+/// A new attempt at the same sequence; then `stored_now` names it.
+struct Replace {
+  bool dearer = false;
+};
+/// The account runs a noop at this slot.
+struct HandOver {
+  std::string reason;
+};
+/// settling → confirming and ack, one write.
+struct Confirm {
+  TxHash hash;
+};
+/// authorized → canceled (actor system) and ack, one write.
+struct Cancel {
+  std::string reason;
+};
+/// → failed and ack, one write.
+struct Fail {
+  std::string reason;
+  Proof proof;
+};
+/// → needs_review and ack, one write. The reason is one of review_reasons().
+struct Review {
+  std::string reason;
+};
 struct Ack {};
-struct Nack { std::int64_t delay_ms = 0; std::string why; };
+/// Writes nothing. `why` is a token for logs and metrics.
+struct Nack {
+  std::int64_t delay_ms = 0;
+  std::string why;
+};
 }  // namespace step
 
 using Step =

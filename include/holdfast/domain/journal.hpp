@@ -89,8 +89,8 @@ Result<void> check_entry(const Entry& entry);
 
 /// What the journal holds of one payment when another entry of it comes in.
 struct EntriesThere {
-  std::optional<Entry> same_id;     ///< the entry with the very id
-  std::optional<Entry> hold;        ///< for a post or void: the hold it names
+  std::optional<Entry> same_id;  ///< the entry with the very id
+  std::optional<Entry> hold;  ///< for a post or void: the hold it names
   std::optional<Entry> resolution;  ///< the post or void that resolved this hold
 };
 enum class Appending {

@@ -21,7 +21,7 @@ struct NeverAsked {};
 struct FinalConsumer {
   SlotId slot;
   MinedTx tx;
-  Address account;    ///< the slot's, from its row: the transaction must be this account's
+  Address account;  ///< the slot's, from its row: the transaction must be this account's
   Sequence sequence;  ///< the slot's, from its row: the transaction must stand at it
 };
 FinalConsumer consumer_of(const Slot& slot, const MinedTx& tx);
@@ -38,9 +38,9 @@ struct AuthorizationDead {
 
 using Proof = std::variant<NeverAsked, AllSlotsConsumed, AuthorizationDead>;
 
-/// Does this consumer rule out that its slot ever pays this intent? It stands at the slot, and it is
-/// a `pay` attempt of the intent that reverted, or another transaction that neither carries the ref
-/// nor moves the intent's asset and amount to its payee.
+/// Does this consumer rule out that its slot ever pays this intent? It stands at the slot, and it
+/// is a `pay` attempt of the intent that reverted, or another transaction that neither carries the
+/// ref nor moves the intent's asset and amount to its payee.
 bool rules_out(const Intent& intent, std::span<const Attempt> attempts,
                const FinalConsumer& consumer);
 
