@@ -1,0 +1,59 @@
+// Owns: the state of the simulated chain after one block: counts, balances, used authorizations;
+// and what running one transaction does to it. Copied at each block, so that a reorg is an
+// assignment.
+// Must never: look at anything of the engine's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <holdfast/domain/mined_tx.hpp>
+
+#include "sim/wire.hpp"
+
+namespace holdfast::sim {
+
+class Books {
+ public:
+  struct Ran {
+    bool succeeded = false;
+    std::string why;  ///< as a node would decode it, when it reverted
+    std::vector<domain::Transfer> transfers;
+    std::vector<domain::AuthorizationEvent> authorizations;
+  };
+  enum class Authorized { unused, used, canceled };
+
+  /// Runs `call` for `sender` at chain time `time_s`. Changes balances only when it succeeds; the
+  /// sender's count is the caller's to raise.
+  Ran run(const domain::Address& sender, const ports::Call& call, std::int64_t time_s);
+
+  domain::Amount balance(const domain::Address& owner, const domain::AssetId& asset) const;
+  void give(const domain::Address& owner, const domain::AssetId& asset,
+            const domain::Amount& amount);
+  /// False, and nothing taken, when there is less.
+  bool take(const domain::Address& owner, const domain::AssetId& asset,
+            const domain::Amount& amount);
+
+  std::uint64_t count(const domain::Address& account) const;
+  void raise_count(const domain::Address& account) { ++counts_[account]; }
+
+  Authorized authorization(const domain::AssetId& asset, const domain::Address& authorizer,
+                           const domain::Nonce& nonce) const;
+
+ private:
+  using AuthorizationKey = std::tuple<domain::AssetId, domain::Address, domain::Nonce>;
+
+  bool move(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
+            const domain::Address& to, const domain::Amount& amount);
+  void run_authorized(Ran& ran, const SimCall& call, std::int64_t time_s);
+  void run_cancel(Ran& ran, const domain::Address& sender, const SimCall& call);
+
+  std::map<domain::Address, std::uint64_t> counts_;
+  std::map<std::pair<domain::AssetId, domain::Address>, domain::Amount> balances_;
+  std::map<AuthorizationKey, Authorized> authorizations_;
+};
+
+}  // namespace holdfast::sim

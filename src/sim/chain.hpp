@@ -1,0 +1,150 @@
+// Owns: a whole ordered chain in memory behind the Chain port: blocks, pool, finality, reorgs, and
+// its own account of what moved, which the engine never sees.
+// Must never: help the engine: it knows intents only as bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <holdfast/ports/chain.hpp>
+
+#include "sim/books.hpp"
+#include "sim/clock.hpp"
+#include "sim/mempool.hpp"
+#include "sim/script.hpp"
+
+namespace holdfast::sim {
+
+struct ScriptedChainOptions {
+  ports::ChainInfo info = {.id = {"sim:1"},
+                           .ordered = true,
+                           .opaque = false,
+                           .finality = {},
+                           .answer_at = {domain::FinalityTag::latest, 1}};
+  std::int64_t block_ms = 0;  ///< a block each so many ms of the clock; 0: only by mine()
+  std::uint64_t finality_lag = 2;
+  std::uint64_t gas = 50'000;       ///< what any call uses
+  std::uint64_t gas_cap = 500'000;  ///< quote refuses over this
+  U256 base_fee = 1'000;
+  U256 priority_fee = 100;
+  std::int64_t latency_ms = 0;  ///< of each call, half on the way there; 0: two executor turns
+  std::size_t pool_limit = 10'000;
+};
+
+class ScriptedChain final : public ports::Chain {
+ public:
+  explicit ScriptedChain(SimClock& clock, ScriptedChainOptions options = {});
+
+  // ---- the port
+  const ports::ChainInfo& info() const override { return options_.info; }
+  /// Lower case letters, digits and ":_-", 1 to 64; upper case is lowered.
+  Result<domain::Address> parse_address(std::string_view text) const override;
+  Result<domain::AssetId> parse_asset(std::string_view text) const override;
+  ports::Call noop_call(const domain::Address& account) const override;
+  Digest digest(const ports::Order& order) const override;
+  Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
+
+  ports::Awaitable<ports::Outcome<bool>> check() override;
+  ports::Awaitable<ports::Outcome<ports::Head>> head() override;
+  ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> block(
+      std::uint64_t height) override;
+  ports::Awaitable<ports::Outcome<std::optional<domain::BlockHash>>> block_hash(
+      std::uint64_t height) override;
+  ports::Awaitable<ports::Outcome<ports::Whereabouts>> find(domain::TxHash hash) override;
+  ports::Awaitable<ports::Outcome<ports::SequenceCounts>> sequences(
+      domain::Address account) override;
+  ports::Awaitable<ports::Outcome<domain::Amount>> native_balance(domain::Address account) override;
+  ports::Awaitable<ports::Outcome<ports::Simulated>> simulate(domain::Address sender,
+                                                              ports::Call call) override;
+  ports::Awaitable<ports::Outcome<domain::Fees>> quote(std::uint64_t gas) override;
+  ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
+      domain::Address account, domain::Sequence at) override;
+  ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
+  ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> send_order(
+      domain::IntentId id, domain::Terms terms) override;
+
+  // ---- beside the port, for methods of this chain
+  struct AuthorizationState {
+    Books::Authorized latest = Books::Authorized::unused;
+    Books::Authorized finalized = Books::Authorized::unused;
+    std::int64_t finalized_time_s = 0;
+    std::optional<domain::MinedTx> tx;  ///< that used or canceled it
+    bool tx_final = false;
+  };
+  ports::Awaitable<ports::Outcome<AuthorizationState>> authorization(domain::AssetId asset,
+                                                                     domain::Address authorizer,
+                                                                     domain::Nonce nonce);
+
+  // ---- the hand of the test
+  ChainScript& script() { return script_; }
+  /// As if it had been there from the first block: no reorg takes it back.
+  void give(const domain::Address& owner, const domain::AssetId& asset,
+            const domain::Amount& amount);
+  void mine(std::size_t blocks = 1);
+  /// Blocks stay empty while set: everything pending is stuck.
+  void hold_pool(bool hold) { hold_ = hold; }
+  /// The pool is gone, as after a node's restart.
+  void forget_pool();
+  bool forget(const domain::TxHash& hash) { return pool_.drop(hash); }
+  enum class Fate { repooled, dropped };
+  /// Replaces the newest `depth` blocks by empty ones; what they held goes back to the pool, or is
+  /// gone. Also below finality, which a real chain promises never to do.
+  void reorg(std::size_t depth, Fate fate);
+  /// Somebody else with this account's key, or with an authorization in hand, posts this order.
+  /// Ends the process when the node refuses it.
+  domain::TxHash run_elsewhere(const ports::Order& order);
+  void set_gas(std::uint64_t gas) { options_.gas = gas; }
+  void set_base_fee(const U256& fee) { options_.base_fee = fee; }
+  void set_block_ms(std::int64_t block_ms);
+
+  // ---- its own account
+  std::uint64_t height();
+  std::uint64_t finalized();
+  std::size_t pool_size();
+  domain::Amount balance(const domain::Address& owner, const domain::AssetId& asset);
+  std::uint64_t count(const domain::Address& account);
+  /// How many transactions of the canonical chain moved value for this ref (as nonce or at the end
+  /// of the payload). At most one, or the engine broke its promise.
+  std::size_t moved(const domain::Ref& ref);
+  std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
+  const std::vector<PostRecord>& posts() const { return posts_; }
+  /// The different bytes ever posted for this account and number.
+  std::set<Bytes> bodies(const domain::Address& account, domain::Sequence sequence) const;
+
+ private:
+  struct Mined {
+    ports::Block block;
+    std::vector<Mempool::Pending> txs;
+    Books after;
+  };
+  template <class T>
+  ports::Awaitable<ports::Outcome<T>> answer(ChainCall call,
+                                             std::function<ports::Outcome<T>()> work);
+  ports::Awaitable<void> travel(std::int64_t ms);
+
+  void catch_up();
+  void mine_at(std::int64_t time_s, bool empty);
+  domain::MinedTx run_one(Mined& mined, const Mempool::Pending& pending);
+  std::int64_t wall_s_at(std::int64_t mono_ms) const;
+  const Books& now() const { return blocks_.back().after; }
+  ports::Head head_now() const;
+  ports::Outcome<ports::Posted> deliver(ByteView bytes, const domain::TxHash& hash);
+  const domain::MinedTx* look_up(const domain::TxHash& hash) const;
+
+  SimClock& clock_;
+  ScriptedChainOptions options_;
+  ChainScript script_;
+  std::vector<Mined> blocks_;  ///< by height; the first is the empty beginning
+  Mempool pool_;
+  std::vector<PostRecord> posts_;
+  std::uint64_t finalized_ = 0;
+  std::uint64_t fork_ = 0;  ///< part of block hashes: a block mined again is another block
+  std::int64_t next_block_ms_ = 0;
+  bool hold_ = false;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,47 @@
+// Owns: the simulated node's pool: who gets in, who replaces whom, who is next.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <holdfast/ports/outcome.hpp>
+
+#include "sim/books.hpp"
+
+namespace holdfast::sim {
+
+class Mempool {
+ public:
+  struct Pending {
+    SimTx tx;
+    Bytes bytes;
+    domain::TxHash hash;
+    std::uint64_t arrival = 0;
+  };
+
+  /// As a common node answers: known, too low a number, a replacement that pays less than a tenth
+  /// more, no money for gas and value. A number above the next one is kept waiting.
+  ports::Outcome<ports::Posted> admit(SimTx tx, Bytes bytes, domain::TxHash hash,
+                                      const Books& books, std::size_t limit);
+  /// What may be mined now, earliest arrival first, each account's numbers in order.
+  std::vector<Pending> ready(const Books& books) const;
+  /// Removes what was mined or can never be any more.
+  void settle(const Books& books);
+
+  bool has(const domain::TxHash& hash) const;
+  /// The account's count with the pool: what it would be if all ready ones were mined.
+  std::uint64_t count(const domain::Address& account, const Books& books) const;
+  std::size_t size() const { return pending_.size(); }
+  void clear() { pending_.clear(); }
+  /// False when it is not there.
+  bool drop(const domain::TxHash& hash);
+
+ private:
+  std::map<std::pair<domain::Address, std::uint64_t>, Pending> pending_;
+  std::uint64_t arrivals_ = 0;
+};
+
+}  // namespace holdfast::sim
