@@ -29,6 +29,7 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);
+std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);
 std::optional<JobRow> find_job(Txn& txn, const domain::IntentId& id);
