@@ -1,6 +1,7 @@
 // Owns: opening a store on SQLite.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,16 +10,31 @@
 namespace holdfast::sqlite {
 
 struct SqliteOptions {
-  std::string path;         ///< a file, or ":memory:" (then the reader shares nothing: tests only)
-  std::string vfs;          ///< SQLite's name of a VFS; empty: the default one
-  bool lock = true;         ///< flock on "<path>.lock", with our pid inside; off in the simulator
-  bool read_only = false;   ///< open_writer refuses; no lock is taken
+  std::string path{};      ///< a file, or ":memory:" (then the reader shares nothing: tests only)
+  std::string vfs{};       ///< SQLite's name of a VFS; empty: the default one
+  bool lock = true;        ///< flock on "<path>.lock", with our pid inside; off in the simulator
+  bool read_only = false;  ///< open_writer refuses; no lock is taken
   std::int64_t busy_ms = 2000;
+  /// A commit that leaves this many pages in the write-ahead log also carries them into the file.
+  /// Zero: only closing does.
+  int checkpoint_pages = 16'384;
+  std::int64_t cache_kib = 65'536;  ///< pages kept in memory, per connection
+};///< a file, or ":memory:" (then the reader shares nothing: tests only)
+  std::string vfs{};///< SQLite's name of a VFS; empty: the default one
+  bool lock = true;  ///< flock on "<path>.lock", with our pid inside; off in the simulator
+  bool read_only = false;  ///< open_writer refuses; no lock is taken
+  std::int64_t busy_ms = 2000;
+  /// A commit that leaves this many pages in the write-ahead log also carries them into the file.
+  /// Zero: only closing does.
+  int checkpoint_pages = 16'384;
+  std::int64_t cache_kib = 65'536;  ///< pages kept in memory, per connection
 };
 
-/// Opens nothing yet. open_writer() takes the lock, opens, checks the application id, schema version
-/// and header, migrates, and sets WAL + synchronous=FULL. It throws sql::Failure with a sentence:
-/// locked (naming the owner's pid), from a newer version, not a holdfast store, damaged, read-only.
+/// Opens nothing yet. open_writer() takes the lock, opens, checks the application id, schema
+/// version and header, migrates, and sets WAL + synchronous=FULL. It throws sql::Failure with a
+/// sentence: locked (naming the owner's pid), from a newer version, not a holdfast store, damaged,
+/// read-only. What it has opened is settled: nothing it reads can be undone by a crash, and nothing
+/// that an earlier owner left in doubt can come back.
 std::unique_ptr<sql::Driver> open_sqlite(SqliteOptions options);
 
 }  // namespace holdfast::sqlite
