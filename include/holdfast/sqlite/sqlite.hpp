@@ -10,18 +10,10 @@
 namespace holdfast::sqlite {
 
 struct SqliteOptions {
-  std::string path{};      ///< a file, or ":memory:" (then the reader shares nothing: tests only)
-  std::string vfs{};       ///< SQLite's name of a VFS; empty: the default one
+  /// A file, or ":memory:" (then the reader shares nothing: tests only).
+  std::string path = {};
+  std::string vfs = {};    ///< SQLite's name of a VFS; empty: the default one
   bool lock = true;        ///< flock on "<path>.lock", with our pid inside; off in the simulator
-  bool read_only = false;  ///< open_writer refuses; no lock is taken
-  std::int64_t busy_ms = 2000;
-  /// A commit that leaves this many pages in the write-ahead log also carries them into the file.
-  /// Zero: only closing does.
-  int checkpoint_pages = 16'384;
-  std::int64_t cache_kib = 65'536;  ///< pages kept in memory, per connection
-};///< a file, or ":memory:" (then the reader shares nothing: tests only)
-  std::string vfs{};///< SQLite's name of a VFS; empty: the default one
-  bool lock = true;  ///< flock on "<path>.lock", with our pid inside; off in the simulator
   bool read_only = false;  ///< open_writer refuses; no lock is taken
   std::int64_t busy_ms = 2000;
   /// A commit that leaves this many pages in the write-ahead log also carries them into the file.
