@@ -1,0 +1,100 @@
+// The rows of an authorized payment: nothing is written for it but the claim, or its end.
+#include "domain/decide_view.hpp"
+
+namespace holdfast::domain {
+namespace {
+
+std::optional<Step> used_exactly(const View& view) {
+  if (!view.bearer() || view.use() != Use::exactly) return std::nullopt;
+  return step::ClaimPaid{*view.seen.authorization->tx};
+}
+
+// Nobody was asked to act, so a cancel is safe where a later state would need a proof.
+std::optional<Step> budget_spent(const View& view) {
+  if (view.now.lapsed_leases <= view.policy.max_lapsed_leases) return std::nullopt;
+  return step::Cancel{"budget_spent"};
+}
+
+std::optional<Step> cancel_asked(const View& view) {
+  if (!view.intent().cancel_asked) return std::nullopt;
+  return step::Cancel{"cancel_asked"};
+}
+
+std::optional<Step> past_deadline(const View& view) {
+  if (!view.past_deadline_unsigned()) return std::nullopt;
+  if (view.bearer()) {
+    if (view.use() == Use::unread) return step::ReadAuthorization{};
+    if (view.use() == Use::unknown) return view.nack("authorization_unreadable");
+  }
+  return step::Cancel{"expired"};
+}
+
+// A wall clock that jumped ends no payment; it only keeps the first bytes from being posted late.
+std::optional<Step> late_by_wall_clock(const View& view) {
+  if (view.still_wanted()) return std::nullopt;
+  return view.nack("late_by_wall_clock");
+}
+
+std::optional<Step> no_send_slot(const View& view) {
+  if (!view.seen.send_slot) return step::TakeSendSlot{};
+  if (!view.seen.send_slot->blocked) return std::nullopt;
+  return view.nack(std::string(to_text(*view.seen.send_slot->blocked)));
+}
+
+// An opaque sender takes an order: there is no call of ours to simulate.
+std::optional<Step> simulation(const View& view) {
+  if (view.policy.opaque) return std::nullopt;
+  if (!view.seen.simulation) return step::Simulate{};
+  if (view.seen.simulation->result != SimulationSeen::Result::unknown) return std::nullopt;
+  return view.nack("simulation_unreadable");
+}
+
+std::optional<Step> over_gas_cap(const View& view) {
+  if (!view.refused() || view.seen.simulation->result != SimulationSeen::Result::over_gas_cap) {
+    return std::nullopt;
+  }
+  return step::Cancel{view.refusal()};
+}
+
+// Why the contract refuses a bearer authorization is asked of the chain, not read from its text.
+std::optional<Step> refused_as_used(const View& view) {
+  if (!view.refused() || !view.bearer()) return std::nullopt;
+  switch (view.use()) {
+    case Use::unread: return step::ReadAuthorization{};
+    case Use::unknown:
+    case Use::exactly: return view.nack("authorization_unreadable");
+    case Use::unused: return std::nullopt;
+    case Use::otherwise:
+    case Use::canceled: break;
+  }
+  if (!view.use_is_final()) return view.nack("authorization_not_final");
+  return step::Cancel{view.give_up_reason()};
+}
+
+std::optional<Step> refused_for_good(const View& view) {
+  if (!view.refused()) return std::nullopt;
+  if (view.not_yet_valid()) return view.nack("not_yet_valid");
+  return step::Cancel{view.refusal()};
+}
+
+std::optional<Step> claim(const View&) { return step::Claim{}; }
+
+constexpr Row rows[] = {
+    {"authorized: the authorization was used in exactly this transfer", used_exactly},
+    {"authorized: delivery budget spent", budget_spent},
+    {"authorized: cancel asked", cancel_asked},
+    {"authorized: past its publish deadline", past_deadline},
+    {"authorized: past its publish deadline by the wall clock alone", late_by_wall_clock},
+    {"authorized: no send slot", no_send_slot},
+    {"authorized: simulation", simulation},
+    {"authorized: over the gas cap", over_gas_cap},
+    {"authorized: refused, used on other terms or canceled", refused_as_used},
+    {"authorized: refused by the contract for good", refused_for_good},
+    {"authorized: otherwise", claim},
+};
+
+}  // namespace
+
+std::span<const Row> authorized_rows() { return rows; }
+
+}  // namespace holdfast::domain
