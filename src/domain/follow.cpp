@@ -42,8 +42,8 @@ std::string_view to_text(FollowMove move) {
 }
 
 Follow follow(const Intent& intent, const FollowSeen& seen, std::int64_t stuck_after_ms) {
-  const bool evidence = seen.included && seen.verdict != Verdict::lost &&
-                        seen.evidence.moved == Moved::exact;
+  const bool evidence =
+      seen.included && seen.verdict != Verdict::lost && seen.evidence.moved == Moved::exact;
   switch (intent.state) {
     case IntentState::settling:
     case IntentState::needs_review:

@@ -31,7 +31,9 @@ class TaskGroup {
   /// Returns when no task is left (those spawned meanwhile included), then throws the first
   /// exception that was not a cancellation. Cancelled itself: throws, and the tasks go on.
   boost::asio::awaitable<void> join();
-  /// `join` that cancellation cannot interrupt, and that throws nothing: for the end of a life.
+  /// `join` that cancellation cannot interrupt, and that throws nothing: for the end of a life. A
+  /// caller that may be cancelled already sets this_coro::throw_if_cancelled(false) first, or its
+  /// own co_await throws before this begins.
   boost::asio::awaitable<void> join_quietly();
   /// Asks every task there is now to end: its next co_await throws operation_aborted.
   void cancel();

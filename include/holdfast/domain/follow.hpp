@@ -19,18 +19,18 @@ struct FollowSeen {
   bool included = false;  ///< a transaction of it, or one that used its authorization, was mined
   bool own_hash = false;  ///< that transaction is one of its own attempts
   Verdict verdict = Verdict::pending;  ///< of that inclusion; `lost` also when it just went away
-  Evidence evidence;                   ///< what that transaction moved
+  Evidence evidence;  ///< what that transaction moved
   /// Since its bytes were posted last, and only when its slot is its account's lowest.
   std::optional<std::int64_t> lowest_since_post_ms;
 };
 
 enum class FollowMove {
   wait,
-  confirm,         ///< evidence: → confirming
-  settle,          ///< final evidence: → settled
-  review,          ///< → needs_review
-  fail,            ///< final revert of a payout: → failed, proof 2
-  back,            ///< → settling, and the job again
+  confirm,  ///< evidence: → confirming
+  settle,  ///< final evidence: → settled
+  review,  ///< → needs_review
+  fail,  ///< final revert of a payout: → failed, proof 2
+  back,  ///< → settling, and the job again
 };
 std::string_view to_text(FollowMove move);
 

@@ -45,6 +45,7 @@ enum class EngineError {
   too_late,               ///< cancel after settling has started, or any move of an ended intent
   draining,               ///< nothing new is taken
   try_again,              ///< a node or the store cannot answer now; nothing was changed
+  name_taken,             ///< an API key of this name is there, or was
 };
 boost::system::error_code make_error_code(EngineError error);
 
@@ -180,8 +181,8 @@ class Engine {
 
   // ---- life. All members are called on the engine's executor; see `call` for other threads.
 
-  /// Takes the accounts' epochs and own leases back, checks each chain's id (a chain that is down or
-  /// wrong is unusable until it is right; it does not stop the start), recovers, starts leasing.
+  /// Takes the accounts' epochs and own leases back, checks each chain's id (a chain that is down
+  /// or wrong is unusable until it is right; it does not stop the start), recovers, starts leasing.
   /// Throws StoreUnavailable / StoreInDoubt.
   Awaitable<void> start();
   /// Stops leasing, lets what is in flight finish for `deadline_ms`, leaves the rest recoverable.

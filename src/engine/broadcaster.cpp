@@ -1,0 +1,134 @@
+#include "engine/broadcaster.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/join.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// How long a number waits for those below it before its job looks at the world again.
+constexpr std::int64_t patience_ms = 10'000;
+
+bool is_open(domain::SlotState state) {
+  return state == domain::SlotState::reserved || state == domain::SlotState::signed_;
+}
+
+}  // namespace
+
+Broadcaster::Lane& Broadcaster::lane_of(const domain::Address& account) {
+  auto& lane = lanes_[account];
+  if (!lane) lane = std::make_unique<Lane>();
+  return *lane;
+}
+
+void Broadcaster::note(const domain::Facts& facts) {
+  const domain::IntentId& item = facts.intent.id;
+  const auto known = places_.find(item);
+  if (facts.slot && is_open(facts.slot->state)) {
+    const domain::Slot& slot = *facts.slot;
+    if (known != places_.end() && known->second.sequence == slot.sequence) return;
+    places_[item] = {slot.account, slot.sequence, false};
+    lane_of(slot.account).open[slot.sequence] = item;
+  } else if (known != places_.end()) {
+    Lane& lane = lane_of(known->second.account);
+    lane.open.erase(known->second.sequence);
+    places_.erase(known);
+    lane.changed.notify_all();
+  }
+}
+
+void Broadcaster::posted(Lane& lane, domain::Sequence sequence) {
+  const auto open = lane.open.find(sequence);
+  if (open == lane.open.end()) return;
+  places_.at(open->second).posted = true;
+  lane.open.erase(open);
+}
+
+std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) {
+  std::vector<domain::Sequence> out;
+  auto open = lane.open.begin();
+  for (const auto& [sequence, waiting] : lane.ready) {
+    while (open != lane.open.end() && open->first < sequence && lane.ready.contains(open->first)) {
+      ++open;
+    }
+    if (open != lane.open.end() && open->first < sequence) break;
+    out.push_back(sequence);
+  }
+  return out;
+}
+
+ports::Awaitable<ports::Outcome<ports::Posted>> Broadcaster::post(domain::Slot slot, Bytes bytes,
+                                                                  domain::TxHash hash) {
+  Lane& lane = lane_of(slot.account);
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->bytes = std::move(bytes);
+  waiting->hash = hash;
+  lane.ready[slot.sequence] = waiting;
+  // Leaves the line however this frame ends.
+  struct Leave {
+    Lane& lane;
+    domain::Sequence sequence;
+    const std::shared_ptr<Waiting>& mine;
+    ~Leave() {
+      const auto at = lane.ready.find(sequence);
+      if (at != lane.ready.end() && at->second == mine) lane.ready.erase(at);
+    }
+  } leave{lane, slot.sequence, waiting};
+
+  const std::int64_t give_up_ms = clock_.mono_ms() + patience_ms;
+  while (!waiting->answer) {
+    const std::vector<domain::Sequence> now = due(lane);
+    const bool my_turn = std::find(now.begin(), now.end(), slot.sequence) != now.end();
+    if (!lane.posting && my_turn) {
+      co_await post_round(lane);
+      continue;
+    }
+    const std::int64_t left_ms = give_up_ms - clock_.mono_ms();
+    // A round that has our bytes in flight ends by itself: its exchange has a deadline.
+    if (lane.posting) {
+      co_await lane.changed.wait();
+    } else if (left_ms <= 0 || !co_await lane.changed.wait_for(clock_, left_ms)) {
+      if (!waiting->answer) co_return ports::NotSent{"waiting for an earlier number"};
+    }
+  }
+  co_return *waiting->answer;
+}
+
+ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
+  struct Round {
+    Lane& lane;
+    std::vector<std::pair<domain::Sequence, std::shared_ptr<Waiting>>> members;
+    explicit Round(Lane& of) : lane(of) { lane.posting = true; }
+    ~Round() {
+      // Cut short with bytes in flight: whoever has no answer may still have been sent.
+      for (auto& [sequence, member] : members) {
+        if (!member->answer) member->answer = ports::Unknown{"the post was cut short", false};
+      }
+      lane.posting = false;
+      lane.changed.notify_all();
+    }
+  } round{lane};
+
+  // One turn of the loop, so that everybody who is ready shares the round.
+  co_await clock_.sleep(0);
+  std::vector<ports::Awaitable<ports::Outcome<ports::Posted>>> posts;
+  for (const domain::Sequence sequence : due(lane)) {
+    const auto& member = round.members.emplace_back(sequence, lane.ready.at(sequence));
+    lane.ready.erase(sequence);
+    posts.push_back(chain_.post(member.second->bytes, member.second->hash));
+  }
+  auto answers = co_await join_all(std::move(posts));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    auto& [sequence, member] = round.members[i];
+    if (answers[i].not_sent() == nullptr) posted(lane, sequence);
+    member->answer = std::move(answers[i]);
+  }
+}
+
+void Broadcaster::abandon() {
+  for (auto& [account, lane] : lanes_) lane->changed.abandon();
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,63 @@
+// Owns: the order in which accounts post: number n only when every open number below it was posted
+// in the same round or before. Numbers are reserved, signed and stored in any order.
+// Must never: post what was not handed to it as stored bytes, or hold the account for one of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <holdfast/domain/job.hpp>
+#include <holdfast/ports/chain.hpp>
+#include <holdfast/ports/clock.hpp>
+#include "engine/signal.hpp"
+
+namespace holdfast::engine {
+
+class Broadcaster {
+ public:
+  Broadcaster(ports::Chain& chain, ports::Clock& clock) : chain_(chain), clock_(clock) {}
+
+  /// Where a slot stands now: open (reserved or signed, not posted by us) or out of the way. An
+  /// intent without a slot is out of the way too.
+  void note(const domain::Facts& facts);
+
+  /// Posts these stored bytes in their turn. `not_sent` when those below did not get out in time.
+  ports::Awaitable<ports::Outcome<ports::Posted>> post(domain::Slot slot, Bytes bytes,
+                                                       domain::TxHash hash);
+  void abandon();
+
+ private:
+  struct Waiting {
+    Bytes bytes;
+    domain::TxHash hash;
+    std::optional<ports::Outcome<ports::Posted>> answer;
+  };
+  struct Place {
+    domain::Address account;
+    domain::Sequence sequence;
+    bool posted = false;  ///< by this process, whatever the answer but "not sent"
+  };
+  /// One account's order.
+  struct Lane {
+    std::map<domain::Sequence, domain::IntentId> open;
+    std::map<domain::Sequence, std::shared_ptr<Waiting>> ready;
+    bool posting = false;
+    Signal changed;
+  };
+
+  Lane& lane_of(const domain::Address& account);
+  /// The ready numbers that may go now: all with no open number below them that is not ready.
+  static std::vector<domain::Sequence> due(const Lane& lane);
+  ports::Awaitable<void> post_round(Lane& lane);
+  void posted(Lane& lane, domain::Sequence sequence);
+
+  ports::Chain& chain_;
+  ports::Clock& clock_;
+  std::unordered_map<domain::Address, std::unique_ptr<Lane>> lanes_;
+  std::unordered_map<domain::IntentId, Place> places_;
+};
+
+}  // namespace holdfast::engine

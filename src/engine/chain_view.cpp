@@ -1,0 +1,47 @@
+#include "engine/chain_view.hpp"
+
+#include <algorithm>
+
+#include <holdfast/base/ensure.hpp>
+
+namespace holdfast::engine {
+
+void ChainView::see(const ports::Head& head) {
+  heights_.latest = head.latest.height;
+  heights_.safe = std::max(heights_.safe, head.safe_height);
+  heights_.finalized = std::max(heights_.finalized, head.finalized_height);
+  latest_time_s_ = head.latest_time_s;
+  finalized_time_s_ = std::max(finalized_time_s_, head.finalized_time_s);
+}
+
+std::optional<domain::BlockRef> ChainView::tip() const {
+  if (blocks_.empty()) return std::nullopt;
+  return blocks_.back();
+}
+
+void ChainView::restart(const domain::BlockRef& ref) { blocks_.assign(1, ref); }
+
+bool ChainView::push(const ports::Block& block) {
+  ensure(!blocks_.empty(), "a chain is followed from a block");
+  const domain::BlockRef& tip = blocks_.back();
+  if (block.ref.height != tip.height + 1 || block.parent != tip.hash) return false;
+  blocks_.push_back(block.ref);
+  if (blocks_.size() > most_blocks) blocks_.pop_front();
+  return true;
+}
+
+domain::BlockRef ChainView::pop() {
+  ensure(!blocks_.empty(), "only a followed block can be taken back");
+  const domain::BlockRef gone = blocks_.back();
+  blocks_.pop_back();
+  return gone;
+}
+
+std::optional<domain::BlockHash> ChainView::hash_at(std::uint64_t height) const {
+  if (blocks_.empty() || height < blocks_.front().height || height > blocks_.back().height) {
+    return std::nullopt;
+  }
+  return blocks_[height - blocks_.front().height].hash;
+}
+
+}  // namespace holdfast::engine

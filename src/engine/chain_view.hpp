@@ -1,0 +1,44 @@
+// Owns: the engine's picture of one chain: recent canonical blocks, heights, time. Pure state.
+// Must never: let the finalized height go down, or keep a block that does not link to its child.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include <holdfast/domain/finality.hpp>
+#include <holdfast/ports/chain.hpp>
+
+namespace holdfast::engine {
+
+class ChainView {
+ public:
+  /// Heights and times of a new head. `safe` and `finalized` never go down: nodes differ, what was
+  /// final stays final.
+  void see(const ports::Head& head);
+
+  /// The newest block followed; empty before the first.
+  std::optional<domain::BlockRef> tip() const;
+  /// Starts following from here, forgetting what was before.
+  void restart(const domain::BlockRef& ref);
+  /// Adds the child of the tip; false when it does not link (the tip is not canonical any more).
+  bool push(const ports::Block& block);
+  /// Takes the tip back: it was reorganised away.
+  domain::BlockRef pop();
+  /// The hash followed at this height; empty when not (or no longer) kept.
+  std::optional<domain::BlockHash> hash_at(std::uint64_t height) const;
+
+  const domain::ChainHeights& heights() const { return heights_; }
+  std::int64_t latest_time_s() const { return latest_time_s_; }
+  std::int64_t finalized_time_s() const { return finalized_time_s_; }
+
+ private:
+  static constexpr std::size_t most_blocks = 1024;
+
+  std::deque<domain::BlockRef> blocks_;  // consecutive heights, newest last
+  domain::ChainHeights heights_;
+  std::int64_t latest_time_s_ = 0;
+  std::int64_t finalized_time_s_ = 0;
+};
+
+}  // namespace holdfast::engine

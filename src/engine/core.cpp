@@ -1,0 +1,127 @@
+#include "engine/core.hpp"
+
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+bool is_watched(domain::IntentState state) {
+  using enum domain::IntentState;
+  return state == settling || state == confirming || state == needs_review;
+}
+
+}  // namespace
+
+Engine::Core::Core(boost::asio::any_io_executor on, Config settings, Parts from)
+    : executor(on),
+      config(std::move(settings)),
+      parts(std::move(from)),
+      throttle(parts.clock, config.calls_in_flight, config.calls_per_second),
+      deliveries(on, [this](std::exception_ptr error) { task_ended_badly(error); }),
+      loops(on, [this](std::exception_ptr error) { task_ended_badly(error); }),
+      listeners(on, [this](std::exception_ptr error) { task_ended_badly(error); }) {
+  instance = parts.entropy.bytes<domain::InstanceId>();
+  queue_start_ms = parts.clock.wall_ms() - parts.clock.mono_ms();
+  for (ports::Chain* chain : parts.chains) {
+    auto unit = std::make_unique<Unit>(*chain, parts.clock);
+    for (ports::Method* offered : parts.methods) {
+      if (offered->chain() == unit->id()) unit->methods[offered->name().value] = offered;
+    }
+    for (const Account& account : parts.accounts) {
+      if (account.chain != unit->id()) continue;
+      AccountState state;
+      state.address = account.address;
+      state.adopt = account.adopt;
+      unit->accounts.push_back(std::move(state));
+    }
+    units.push_back(std::move(unit));
+  }
+}
+
+Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
+  wanted.who = wanted.who.empty() ? config.instance_name : wanted.who;
+  wanted.now_ms = wall_ms();
+  const domain::IntentState to = wanted.to;
+  auto facts = co_await parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
+  if (facts) {
+    count_move(to);
+    changed(*facts);
+  } else if (facts.error().code == domain::TransitionError::illegal_move ||
+             facts.error().code == domain::TransitionError::wrong_actor ||
+             facts.error().code == domain::TransitionError::missing_need) {
+    alarm("illegal_move", {{"to", domain::to_text(to)}, {"detail", facts.error().detail}});
+  }
+  co_return facts;
+}
+
+void Engine::Core::changed(const domain::Facts& facts) {
+  Unit* const on = unit(facts.intent.terms.chain);
+  if (on != nullptr) {
+    on->broadcaster.note(facts);
+    if (is_watched(facts.intent.state)) {
+      on->watch.put(facts, parts.clock.mono_ms());
+    } else {
+      on->watch.erase(facts.intent.id);
+    }
+  }
+  waiters.changed(facts.intent.id);
+}
+
+void Engine::Core::wake() {
+  ++wakes;
+  work.notify_all();
+}
+
+void Engine::Core::count_move(domain::IntentState to) {
+  switch (to) {
+    case domain::IntentState::settled: ++stats.settled; break;
+    case domain::IntentState::failed: ++stats.failed; break;
+    case domain::IntentState::canceled: ++stats.canceled; break;
+    case domain::IntentState::needs_review: ++stats.reviews; break;
+    default: break;
+  }
+}
+
+void Engine::Core::alarm(std::string_view event, log::Fields fields) {
+  ++stats.alarms;
+  log::alarm(event, fields);
+}
+
+void Engine::Core::break_off(std::string_view why) {
+  if (broken) return;
+  broken = true;
+  alarm("engine_stopped", {{"why", why}});
+  wake();
+}
+
+void Engine::Core::task_ended_badly(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& what) {
+    break_off(what.what());
+  }
+}
+
+Unit* Engine::Core::unit(const domain::ChainId& id) {
+  for (const auto& unit : units) {
+    if (unit->id() == id) return unit.get();
+  }
+  return nullptr;
+}
+
+ports::Method* Engine::Core::method(const domain::Terms& terms) {
+  Unit* const on = unit(terms.chain);
+  if (on == nullptr) return nullptr;
+  const auto found = on->methods.find(terms.method.value);
+  return found == on->methods.end() ? nullptr : found->second;
+}
+
+domain::Policy Engine::Core::policy_for(const Unit& unit) const {
+  domain::Policy policy = config.policy;
+  policy.ordered = unit.chain.info().ordered;
+  policy.opaque = unit.chain.info().opaque;
+  return policy;
+}
+
+}  // namespace holdfast::engine

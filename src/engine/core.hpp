@@ -1,0 +1,88 @@
+// Owns: the state every coroutine of one engine shares, and the two doors all its writes go
+// through: `move` and `keep`. One executor, no mutex: state is checked again after each co_await.
+// Must never: change a payment in memory before its commit.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include <holdfast/base/log.hpp>
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/engine/keyed_queue.hpp>
+#include "engine/signal.hpp"
+#include "engine/task_group.hpp"
+#include "engine/throttle.hpp"
+#include "engine/unit.hpp"
+#include "engine/waiters.hpp"
+#include "store/model.hpp"
+
+namespace holdfast::engine {
+
+class Engine::Core {
+ public:
+  Core(boost::asio::any_io_executor executor, Config settings, Parts from);
+
+  /// A move of the transition table. On success everybody in memory knows of it.
+  Awaitable<Result<domain::Facts>> move(store::Move wanted);
+  /// Tells watch, broadcaster and waiters what the facts now are. Call it after every write that
+  /// returns facts, and with facts read for a delivery.
+  void changed(const domain::Facts& facts);
+  void count_move(domain::IntentState to);
+
+  /// Something a person must look at: logged and counted.
+  void alarm(std::string_view event, log::Fields fields);
+  /// The store is in doubt, or a promise to ourselves is broken: nothing new is started.
+  void break_off(std::string_view why);
+  /// A coroutine of ours threw what nobody expected: the engine stops rather than go on without it.
+  void task_ended_badly(const std::exception_ptr& error);
+
+  Unit* unit(const domain::ChainId& id);
+  ports::Method* method(const domain::Terms& terms);
+  domain::Policy policy_for(const Unit& unit) const;
+
+  /// The queue's time: wall time at the start plus monotonic time since, so that no jump of the
+  /// clock ends a lease.
+  std::int64_t queue_ms() const { return queue_start_ms + parts.clock.mono_ms(); }
+  std::int64_t wall_ms() const { return parts.clock.wall_ms(); }
+
+  boost::asio::any_io_executor executor;
+  Config config;
+  Parts parts;
+  domain::InstanceId instance;
+  std::int64_t queue_start_ms = 0;
+
+  std::vector<std::unique_ptr<Unit>> units;
+  KeyedQueue<domain::IntentId> turns;
+  Throttle throttle;
+  Waiters waiters;
+  /// A job may be ready, or there is room for one: the dispatcher looks again.
+  void wake();
+  std::uint64_t wakes = 0;  ///< so that a wake while the dispatcher leases is not lost
+  Signal work;
+  std::unordered_set<domain::Receipt> held;  ///< of the deliveries that run now
+  TaskGroup deliveries;
+  TaskGroup loops;  ///< dispatcher, lease keeper, sweeper
+  TaskGroup listeners;  ///< one per chain; they outlive the deliveries in a drain
+  Stats stats;
+  bool started = false;
+  bool draining = false;
+  bool broken = false;
+};
+
+using Core = Engine::Core;
+
+// Each in the file of its name.
+Awaitable<void> recover(Core& core);  // recovery.cpp
+/// Checks the chain, reads its accounts, looks for everybody watched; false (and `why`) if it
+/// cannot.
+Awaitable<bool> bring_up(Core& core, Unit& unit);  // recovery.cpp
+Awaitable<bool> read_accounts(Core& core, Unit& unit);  // recovery.cpp
+Awaitable<void> dispatch(Core& core);  // dispatcher.cpp
+Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
+Awaitable<void> sweep(Core& core);  // recovery.cpp
+Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
+Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
+
+}  // namespace holdfast::engine

@@ -1,0 +1,256 @@
+// Owns: the engine's life (start, drain, abandon) and the reads of its public face.
+#include <holdfast/engine/engine.hpp>
+
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "engine/errors.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::int64_t drain_look_ms = 20;
+
+HistoryItem to_history(const store::Event& event) {
+  HistoryItem item;
+  item.seq = event.seq;
+  item.at_ms = event.at_ms;
+  item.intent = event.intent;
+  item.kind = event.kind;
+  if (event.from) item.from = domain::to_text(*event.from);
+  if (event.to) item.to = domain::to_text(*event.to);
+  item.actor = domain::to_text(event.actor);
+  item.who = event.who;
+  item.reason = event.reason;
+  item.tx_hash = event.tx_hash;
+  item.version = event.version;
+  return item;
+}
+
+Error no_such_intent() { return refuse(EngineError::not_found, "no such payment intent"); }
+
+bool is_theirs(const domain::Intent& intent, const std::optional<domain::CallerId>& caller) {
+  return !caller || intent.caller == *caller;
+}
+
+bool is_included(Core& core, const domain::Intent& intent) {
+  Unit* const unit = core.unit(intent.terms.chain);
+  const Watched* const watched = unit == nullptr ? nullptr : unit->watch.find(intent.id);
+  if (watched == nullptr || !watched->inclusion) return false;
+  const domain::MinedTx& tx = watched->inclusion->tx;
+  return domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
+                         unit->view.heights(),
+                         unit->chain.info().answer_at) == domain::Verdict::final;
+}
+
+bool is_reached(Core& core, const domain::Intent& intent, WaitFor level) {
+  using enum domain::IntentState;
+  if (domain::is_terminal(intent.state) || intent.state == needs_review) return true;
+  if (intent.state != confirming) return false;
+  if (level == WaitFor::confirming) return true;
+  return level == WaitFor::included && is_included(core, intent);
+}
+
+}  // namespace
+
+Engine::Engine(boost::asio::any_io_executor executor, Config config, Parts parts)
+    : core_(std::make_shared<Core>(std::move(executor), std::move(config), std::move(parts))) {}
+
+Engine::~Engine() = default;
+
+Awaitable<void> Engine::start() {
+  const auto core = core_;
+  ensure(!core->started, "an engine starts once");
+  core->started = true;
+  co_await recover(*core);
+  for (const auto& unit : core->units) core->listeners.spawn(listen(*core, *unit));
+  core->loops.spawn(dispatch(*core));
+  core->loops.spawn(keep_leases(*core));
+  core->loops.spawn(sweep(*core));
+}
+
+Awaitable<std::size_t> Engine::drain(std::int64_t deadline_ms) {
+  const auto core = core_;
+  core->draining = true;
+  core->wake();
+  const std::int64_t until_ms = core->parts.clock.mono_ms() + deadline_ms;
+  while (core->deliveries.size() > 0 && core->parts.clock.mono_ms() < until_ms) {
+    co_await core->parts.clock.sleep(drain_look_ms);
+  }
+  const std::size_t cut_short = core->deliveries.size();
+  core->loops.cancel();
+  core->deliveries.cancel();
+  core->listeners.cancel();
+  co_await core->loops.join_quietly();
+  co_await core->deliveries.join_quietly();
+  co_await core->listeners.join_quietly();
+  log::info("drained", {{"cut_short", cut_short}});
+  co_return cut_short;
+}
+
+void Engine::abandon() {
+  core_->loops.abandon();
+  core_->deliveries.abandon();
+  core_->listeners.abandon();
+  core_->turns.abandon();
+  core_->waiters.abandon();
+  core_->work.abandon();
+  for (const auto& unit : core_->units) unit->broadcaster.abandon();
+}
+
+bool Engine::broken() const { return core_->broken; }
+bool Engine::draining() const { return core_->draining; }
+boost::asio::any_io_executor Engine::executor() const { return core_->executor; }
+
+Awaitable<Result<domain::Intent>> Engine::find(std::optional<domain::CallerId> caller,
+                                               domain::IntentId id) {
+  const auto core = core_;
+  auto intent = co_await core->parts.store.read(
+      [id](store::Txn& txn) { return store::find_intent(txn, id); });
+  if (!intent || !is_theirs(*intent, caller)) co_return no_such_intent();
+  co_return std::move(*intent);
+}
+
+Awaitable<Result<domain::Intent>> Engine::find_ref(std::optional<domain::CallerId> caller,
+                                                   domain::Ref ref) {
+  const auto core = core_;
+  auto intent = co_await core->parts.store.read(
+      [ref](store::Txn& txn) { return store::find_by_ref(txn, ref); });
+  if (!intent || !is_theirs(*intent, caller)) co_return no_such_intent();
+  co_return std::move(*intent);
+}
+
+Awaitable<Result<Detail>> Engine::detail(std::optional<domain::CallerId> caller,
+                                         domain::IntentId id) {
+  const auto core = core_;
+  struct Rows {
+    std::optional<domain::Facts> facts;
+    std::vector<store::Event> events;
+    std::vector<store::EntryRow> entries;
+  };
+  Rows rows = co_await core->parts.store.read([id](store::Txn& txn) {
+    Rows out;
+    out.facts = store::find_facts(txn, id);
+    if (!out.facts) return out;
+    out.events = store::history_of(txn, id);
+    out.entries = store::entries_of(txn, id);
+    return out;
+  });
+  if (!rows.facts || !is_theirs(rows.facts->intent, caller)) co_return no_such_intent();
+  Detail detail;
+  detail.intent = std::move(rows.facts->intent);
+  detail.slot = std::move(rows.facts->slot);
+  detail.attempts = std::move(rows.facts->attempts);
+  for (const store::Event& event : rows.events) detail.history.push_back(to_history(event));
+  for (store::EntryRow& row : rows.entries) {
+    detail.journal.push_back({row.sequence, std::move(row.entry), row.hash});
+  }
+  co_return detail;
+}
+
+Awaitable<Page> Engine::list(ListQuery query) {
+  const auto core = core_;
+  const store::ListFilter filter{std::move(query.caller), query.state,
+                                 std::clamp<std::size_t>(query.limit, 1, 500), query.cursor};
+  auto found = co_await core->parts.store.read(
+      [filter](store::Txn& txn) { return store::list_intents(txn, filter); });
+  co_return Page{std::move(found.intents), found.next};
+}
+
+Awaitable<std::vector<BalanceItem>> Engine::balances(std::size_t limit) {
+  const auto core = core_;
+  const auto rows = co_await core->parts.store.read(
+      [limit](store::Txn& txn) { return store::balances(txn, limit); });
+  std::vector<BalanceItem> out;
+  for (const store::BalanceRow& row : rows) out.push_back({row.key, row.balance});
+  co_return out;
+}
+
+Awaitable<std::vector<HistoryItem>> Engine::events(std::int64_t after, std::size_t limit) {
+  const auto core = core_;
+  const auto rows = co_await core->parts.store.read(
+      [after, limit](store::Txn& txn) { return store::events_after(txn, after, limit); });
+  std::vector<HistoryItem> out;
+  for (const store::Event& event : rows) out.push_back(to_history(event));
+  co_return out;
+}
+
+std::vector<ChainStatus> Engine::chains() const {
+  std::vector<ChainStatus> out;
+  for (const auto& unit : core_->units) {
+    ChainStatus status;
+    status.id = unit->id();
+    status.usable = unit->usable;
+    status.why = unit->why;
+    status.latest = unit->view.heights().latest;
+    status.finalized = unit->view.heights().finalized;
+    for (const auto& [name, method] : unit->methods) status.methods.push_back(name);
+    for (const AccountState& account : unit->accounts) {
+      status.accounts.push_back(account.address.value);
+      if (!account.blocked.empty()) status.why = account.blocked;
+    }
+    out.push_back(std::move(status));
+  }
+  return out;
+}
+
+std::string Engine::typed_data(const domain::Intent& intent) const {
+  ports::Method* const method = core_->method(intent.terms);
+  return method == nullptr ? std::string{} : method->typed_data(intent);
+}
+
+Stats Engine::stats() const {
+  Stats stats = core_->stats;
+  stats.in_flight_now = core_->held.size();
+  for (const auto& unit : core_->units) stats.watched_now += unit->watch.size();
+  return stats;
+}
+
+Awaitable<Result<domain::Intent>> Engine::wait(std::optional<domain::CallerId> caller,
+                                               domain::IntentId id, WaitFor level,
+                                               std::int64_t deadline_ms) {
+  const auto core = core_;
+  const std::int64_t until_ms = core->parts.clock.mono_ms() + deadline_ms;
+  for (;;) {
+    auto intent = co_await find(caller, id);
+    if (!intent || is_reached(*core, *intent, level)) co_return intent;
+    const std::int64_t left_ms = until_ms - core->parts.clock.mono_ms();
+    if (left_ms <= 0 || core->draining) co_return intent;
+    co_await core->waiters.wait(id, core->parts.clock, left_ms);
+  }
+}
+
+Awaitable<std::vector<ApiKey>> Engine::api_keys() {
+  const auto core = core_;
+  auto rows = co_await core->parts.store.read([](store::Txn& txn) { return store::api_keys(txn); });
+  std::vector<ApiKey> out;
+  for (store::ApiKey& row : rows) {
+    out.push_back(
+        {std::move(row.name), row.sha256, std::move(row.scopes), row.created_ms, row.revoked_ms});
+  }
+  co_return out;
+}
+
+Awaitable<Result<void>> Engine::add_api_key(ApiKey key) {
+  const auto core = core_;
+  const store::ApiKey row{std::move(key.name), key.sha256, std::move(key.scopes), core->wall_ms(),
+                          std::nullopt};
+  auto added = co_await core->parts.store.write(
+      [row](store::Txn& txn) { return store::add_api_key(txn, row); });
+  if (!added) co_return at_the_face(added.error());
+  co_return added;
+}
+
+Awaitable<Result<void>> Engine::revoke_api_key(std::string name) {
+  const auto core = core_;
+  auto revoked =
+      co_await core->parts.store.write([name, now_ms = core->wall_ms()](store::Txn& txn) {
+        return store::revoke_api_key(txn, name, now_ms);
+      });
+  if (!revoked) co_return at_the_face(revoked.error());
+  co_return revoked;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,330 @@
+// Owns: following one chain: new blocks, who was mined in them, what became final, what was taken
+// back; and the moves that follow (`domain::follow`).
+// Must never: settle on anything but a transaction it read in a canonical block.
+#include <algorithm>
+
+#include <holdfast/domain/follow.hpp>
+#include "engine/core.hpp"
+#include "engine/join.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// Further behind than this, blocks are skipped and everybody is looked for by hash.
+constexpr std::uint64_t most_blocks_behind = 128;
+constexpr int failures_until_down = 3;
+constexpr std::int64_t accounts_every_ms = 10'000;
+
+class Listener {
+ public:
+  Listener(Core& core, Unit& unit) : core_(core), unit_(unit) {}
+
+  Awaitable<void> run();
+
+ private:
+  Awaitable<bool> poll();
+  Awaitable<bool> catch_up(const ports::Head& head);
+  Awaitable<bool> take_back(domain::BlockRef newest_known);
+  void read_block(const ports::Block& block);
+  Awaitable<void> act();
+  Awaitable<bool> act_on(domain::IntentId id);
+  Awaitable<bool> still_canonical(const Inclusion& inclusion);
+  Awaitable<void> end_slot(const domain::Facts& facts, const domain::MinedTx& tx,
+                           std::string_view why);
+  Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
+                       domain::Evidence evidence);
+  void down(std::string why);
+
+  Core& core_;
+  Unit& unit_;
+  std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
+  int failures_ = 0;
+  std::int64_t accounts_read_ms_ = 0;
+};
+
+Awaitable<void> Listener::run() {
+  while (!core_.broken) {
+    try {
+      if (!unit_.usable) {
+        co_await bring_up(core_, unit_);
+        touched_ = unit_.watch.all();
+      } else if (!co_await poll()) {
+        if (++failures_ >= failures_until_down) down(unit_.why);
+      } else {
+        failures_ = 0;
+      }
+      if (unit_.usable) co_await act();
+    } catch (const store::StoreInDoubt& what) {
+      core_.break_off(what.what());
+      co_return;
+    } catch (const store::StoreUnavailable& what) {
+      log::warn("store_unavailable", {{"chain", unit_.id().value}, {"why", what.what()}});
+    } catch (const store::StoreBusy&) {
+      // Looked at again with the next head.
+    }
+    co_await core_.parts.clock.sleep(unit_.chain.info().poll_ms);
+  }
+}
+
+void Listener::down(std::string why) {
+  unit_.usable = false;
+  unit_.why = std::move(why);
+  failures_ = 0;
+  core_.alarm("chain_down", {{"chain", unit_.id().value}, {"why", unit_.why}});
+}
+
+Awaitable<bool> Listener::poll() {
+  const auto head = co_await unit_.chain.head();
+  if (head.ok() == nullptr) {
+    unit_.why = head.text();
+    co_return false;
+  }
+  unit_.view.see(*head.ok());
+  const std::int64_t now_ms = core_.parts.clock.mono_ms();
+  if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
+    if (!co_await read_accounts(core_, unit_)) co_return false;
+    accounts_read_ms_ = now_ms;
+  }
+  co_return co_await catch_up(*head.ok());
+}
+
+// Reads blocks up to the head; takes back those that do not link to it. False: a node did not
+// answer, the rest is read with the next poll.
+Awaitable<bool> Listener::catch_up(const ports::Head& head) {
+  const std::uint64_t tip = unit_.view.tip()->height;
+  if (head.latest.height > tip + most_blocks_behind) {
+    log::info("blocks_skipped", {{"chain", unit_.id().value}, {"from", tip}});
+    unit_.usable = false;  // as after a start: everybody is looked for by hash
+    unit_.why = "catching up";
+    co_return true;
+  }
+  const auto known = unit_.view.hash_at(head.latest.height);
+  if (known && *known != head.latest.hash) {
+    if (!co_await take_back(head.latest)) co_return false;
+  }
+  while (unit_.view.tip()->height < head.latest.height) {
+    const auto answer = co_await unit_.chain.block(unit_.view.tip()->height + 1);
+    if (answer.ok() == nullptr) {
+      unit_.why = answer.text();
+      co_return false;
+    }
+    const auto& block = *answer.ok();
+    if (!block) co_return true;  // a node behind the one that told us the head
+    if (unit_.view.push(*block)) {
+      read_block(*block);
+    } else if (!co_await take_back({block->ref.height - 1, block->parent})) {
+      co_return false;
+    }
+  }
+  co_return true;
+}
+
+// `canonical` is known to be canonical at its height: whatever we followed there or above is not.
+Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
+  ++core_.stats.reorgs;
+  log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
+  const auto drop_tip = [this] {
+    for (const domain::IntentId& id : unit_.watch.take_back(unit_.view.pop())) {
+      touched_.push_back(id);
+    }
+  };
+  while (unit_.view.tip() && unit_.view.tip()->height >= canonical.height &&
+         *unit_.view.tip() != canonical) {
+    drop_tip();
+  }
+  while (unit_.view.tip()) {
+    const domain::BlockRef tip = *unit_.view.tip();
+    const auto answer = co_await unit_.chain.block_hash(tip.height);
+    if (answer.ok() == nullptr) {
+      unit_.why = answer.text();
+      co_return false;
+    }
+    if (*answer.ok() == tip.hash) co_return true;
+    drop_tip();
+  }
+  // Nothing we followed is left: start over from the head, and look for everybody by hash.
+  unit_.usable = false;
+  unit_.why = "a reorganisation deeper than what was followed";
+  co_return false;
+}
+
+void Listener::read_block(const ports::Block& block) {
+  for (const domain::MinedTx& tx : block.txs) {
+    for (const Watch::Match& match : unit_.watch.match(tx)) {
+      Watched* const watched = unit_.watch.find(match.id);
+      if (watched == nullptr) continue;
+      // Our own transaction that did nothing does not hide somebody else's that paid.
+      const bool better = !watched->inclusion || tx.succeeded;
+      if (!better) continue;
+      unit_.watch.include(*watched, tx, match.own_hash);
+      touched_.push_back(match.id);
+    }
+  }
+}
+
+// Everybody whose situation may have changed, each in a write of its own, all in one commit.
+Awaitable<void> Listener::act() {
+  std::vector<domain::IntentId> ids = std::move(touched_);
+  touched_.clear();
+  if (core_.waiters.any()) {
+    // `answer_at` may be reached long before anything is to be done.
+    for (const domain::IntentId& id : unit_.watch.included_up_to(unit_.view.heights().latest)) {
+      core_.waiters.changed(id);
+    }
+  }
+  const domain::FinalityRule rule = unit_.chain.info().finality;
+  const auto& heights = unit_.view.heights();
+  std::uint64_t deep =
+      heights.latest + 1 - std::min<std::uint64_t>(heights.latest + 1, rule.confirmations);
+  if (rule.tag == domain::FinalityTag::finalized) deep = std::min(deep, heights.finalized);
+  if (rule.tag == domain::FinalityTag::safe) deep = std::min(deep, heights.safe);
+  for (const domain::IntentId& id : unit_.watch.included_up_to(deep)) ids.push_back(id);
+  const std::int64_t stuck_since_ms =
+      core_.parts.clock.mono_ms() - core_.config.policy.stuck_after_ms;
+  for (const domain::IntentId& id : unit_.watch.quiet_since(stuck_since_ms)) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+
+  std::vector<Awaitable<bool>> acts;
+  for (const domain::IntentId& id : ids) acts.push_back(act_on(id));
+  co_await join_all(std::move(acts));
+}
+
+// A block followed by its parent hash is canonical; one below what was followed is asked for.
+Awaitable<bool> Listener::still_canonical(const Inclusion& inclusion) {
+  const domain::BlockRef block = inclusion.tx.block;
+  if (const auto hash = unit_.view.hash_at(block.height)) co_return *hash == block.hash;
+  const auto answer = co_await unit_.chain.block_hash(block.height);
+  // No answer: judged with the next head.
+  co_return answer.ok() == nullptr || *answer.ok() == block.hash;
+}
+
+/// True when it moved.
+Awaitable<bool> Listener::act_on(domain::IntentId id) {
+  Watched* watched = unit_.watch.find(id);
+  if (watched == nullptr) co_return false;
+  core_.waiters.changed(id);
+  std::optional<Inclusion> inclusion = watched->inclusion;
+  domain::FollowSeen seen;
+  if (inclusion) {
+    const bool canonical = co_await still_canonical(*inclusion);
+    seen.included = true;
+    seen.own_hash = inclusion->own_hash;
+    const domain::Inclusion at{inclusion->tx.block, inclusion->tx.succeeded};
+    seen.verdict = canonical ? domain::verdict(at, inclusion->tx.block.hash, unit_.view.heights(),
+                                               unit_.chain.info().finality)
+                             : domain::Verdict::lost;
+  } else if (watched->lost) {
+    seen.verdict = domain::Verdict::lost;
+  }
+
+  auto facts =
+      co_await core_.parts.store.read([id](store::Txn& txn) { return store::find_facts(txn, id); });
+  watched = unit_.watch.find(id);
+  if (!facts || watched == nullptr) co_return false;
+  ports::Method* const method = core_.method(facts->intent.terms);
+  if (method == nullptr) co_return false;
+  if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
+  if (!inclusion && facts->slot_is_lowest) {
+    seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
+  }
+  const domain::Follow what =
+      domain::follow(facts->intent, seen, core_.config.policy.stuck_after_ms);
+  if (what.move == domain::FollowMove::wait) co_return false;
+  co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
+}
+
+Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
+                               std::optional<Inclusion> seen, domain::Evidence evidence) {
+  using domain::FollowMove;
+  store::Move wanted;
+  wanted.id = facts.intent.id;
+  wanted.actor = domain::Actor::listener;
+  wanted.reason = std::string(what.reason);
+  wanted.version = facts.intent.version;
+  wanted.queue_ms = core_.queue_ms();
+  if (seen) {
+    wanted.tx_hash = seen->tx.hash;
+    for (const domain::Attempt& one : facts.attempts) {
+      if (one.hash == seen->tx.hash) wanted.accepted = one.id;
+    }
+  }
+  switch (what.move) {
+    case FollowMove::confirm: wanted.to = domain::IntentState::confirming; break;
+    case FollowMove::settle:
+      wanted.to = domain::IntentState::settled;
+      wanted.final_tx = seen->tx;
+      wanted.arrived = evidence.arrived;
+      wanted.accepted.reset();
+      break;
+    case FollowMove::review: wanted.to = domain::IntentState::needs_review; break;
+    case FollowMove::fail:
+      wanted.to = domain::IntentState::failed;
+      wanted.proof = domain::AllSlotsConsumed{
+          {domain::FinalConsumer{facts.slot ? facts.slot->id : domain::SlotId{}, seen->tx}}};
+      wanted.accepted.reset();
+      break;
+    case FollowMove::back: wanted.to = domain::IntentState::settling; break;
+    case FollowMove::wait: co_return false;
+  }
+  if (what.move == FollowMove::review || what.move == FollowMove::fail) {
+    core_.alarm("payment_did_not_move", {{"intent", domain::text(facts.intent.id)},
+                                         {"ref", facts.intent.ref.hex()},
+                                         {"tx", wanted.tx_hash ? wanted.tx_hash->hex() : ""},
+                                         {"reason", what.reason}});
+  }
+  const bool reverted_for_good =
+      what.move == FollowMove::back && seen && what.reason == std::string_view("reverted");
+  auto moved = co_await core_.move(std::move(wanted));
+  if (!moved) {
+    log::info("listener_race",
+              {{"intent", domain::text(facts.intent.id)}, {"why", moved.error().detail}});
+    co_return false;
+  }
+  log::info(domain::to_text(what.move), {{"intent", domain::text(facts.intent.id)},
+                                         {"ref", facts.intent.ref.hex()},
+                                         {"reason", what.reason}});
+  if (reverted_for_good) co_await end_slot(*moved, seen->tx, what.reason);
+  if (what.move == FollowMove::back) core_.wake();
+  // Mined before it was called confirming: it may be final already.
+  if (what.move == FollowMove::confirm) touched_.push_back(facts.intent.id);
+  co_return true;
+}
+
+Awaitable<void> Listener::end_slot(const domain::Facts& facts, const domain::MinedTx& tx,
+                                   std::string_view why) {
+  if (!facts.slot || facts.slot->sequence != tx.sequence) co_return;
+  const AccountState* const account = unit_.account(facts.slot->account);
+  if (account == nullptr) co_return;
+  store::SlotMove wanted;
+  wanted.slot = facts.slot->id;
+  wanted.epoch = account->epoch;
+  wanted.to = domain::SlotState::consumed;
+  wanted.consumer = tx;
+  wanted.why = why;
+  wanted.now_ms = core_.wall_ms();
+  const auto ended = co_await core_.parts.store.write(
+      [wanted](store::Txn& txn) { return store::move_slot(txn, wanted); });
+  if (!ended) {
+    core_.alarm("slot_not_ended",
+                {{"intent", domain::text(facts.intent.id)}, {"why", ended.error().detail}});
+  }
+}
+
+}  // namespace
+
+Awaitable<void> listen(Core& core, Unit& unit) {
+  if (unit.chain.info().opaque) {
+    // Nothing to follow: its sender alone knows what became of an order.
+    unit.usable = true;
+    unit.why.clear();
+    core.wake();
+    co_return;
+  }
+  Listener listener(core, unit);
+  co_await listener.run();
+}
+
+}  // namespace holdfast::engine

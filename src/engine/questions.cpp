@@ -1,0 +1,160 @@
+// Owns: the questions of a delivery: each asks the world once and puts the answer into Seen.
+#include <holdfast/domain/finality.hpp>
+#include "engine/join.hpp"
+#include "engine/settle.hpp"
+#include "store/reads.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+using HashResult = domain::HashSeen::Result;
+
+HashResult place_of(const domain::MinedTx& tx, const Unit& unit) {
+  const domain::Inclusion inclusion{tx.block, tx.succeeded};
+  switch (
+      domain::verdict(inclusion, tx.block.hash, unit.view.heights(), unit.chain.info().finality)) {
+    case domain::Verdict::final: return HashResult::final_included;
+    case domain::Verdict::failed: return HashResult::final_reverted;
+    default: return tx.succeeded ? HashResult::included : HashResult::reverted;
+  }
+}
+
+}  // namespace
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::TakeSendSlot) {
+  using domain::Blocked;
+  std::optional<Blocked> blocked;
+  const std::vector<store::Candidate> usable = candidates();
+  if (!unit_.usable) {
+    blocked = Blocked::node_down;
+  } else if (core_.draining || core_.broken || (usable.empty() && unit_.chain.info().ordered)) {
+    blocked = Blocked::paused;
+  } else if (!send_slot_) {
+    send_slot_ = core_.throttle.try_take();
+    if (!send_slot_) blocked = Blocked::throttled;
+  }
+  seen_.send_slot = domain::SendSlotSeen{blocked};
+  co_return Flow::again;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
+  using Result = domain::SimulationSeen::Result;
+  const auto call = method_.call(facts_.intent);
+  if (!call) {
+    seen_.simulation = domain::SimulationSeen{Result::refused, call.error().detail};
+    co_return Flow::again;
+  }
+  const std::vector<store::Candidate> usable = candidates();
+  const domain::Address sender = facts_.slot      ? facts_.slot->account
+                                 : usable.empty() ? facts_.intent.terms.payer
+                                                  : usable.front().account;
+  const auto answer = co_await unit_.chain.simulate(sender, *call);
+  domain::SimulationSeen seen;
+  answer.match(
+      [&](const ports::Simulated& simulated) {
+        gas_ = simulated.gas;
+        seen.result = Result::passes;
+      },
+      [&](const ports::Refused& no) {
+        const bool contract = no.kind == ports::RefusalKind::reverted;
+        seen.result = contract ? Result::refused : Result::unknown;
+        if (no.kind == ports::RefusalKind::gas) seen.result = Result::over_gas_cap;
+        if (no.kind == ports::RefusalKind::unfunded) {
+          seen_.send_slot = domain::SendSlotSeen{domain::Blocked::unfunded};
+        }
+        seen.reason = no.message;
+      },
+      [&](const ports::NotSent& not_sent) { seen.reason = not_sent.reason; },
+      [&](const ports::Unknown& unknown) { seen.reason = unknown.reason; });
+  seen_.simulation = std::move(seen);
+  co_return Flow::again;
+}
+
+Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
+  std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+  std::vector<domain::HashSeen> out;
+  for (const domain::Attempt& one : facts_.attempts) {
+    if (!one.hash) continue;
+    asked.push_back(unit_.chain.find(*one.hash));
+    out.emplace_back().attempt = one.id;
+  }
+  auto answers = co_await join_all(std::move(asked));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    ports::Whereabouts* const found = answers[i].ok();
+    if (found == nullptr) continue;  // stays unknown
+    switch (found->place) {
+      case ports::Whereabouts::Place::not_found: out[i].result = HashResult::not_found; break;
+      case ports::Whereabouts::Place::pending: out[i].result = HashResult::pending; break;
+      case ports::Whereabouts::Place::mined:
+        out[i].result = found->tx ? place_of(*found->tx, unit_) : HashResult::unknown;
+        out[i].tx = std::move(found->tx);
+        break;
+    }
+  }
+  for (const domain::HashSeen& one : out) {
+    Watched* const watched = unit_.watch.find(facts_.intent.id);
+    if (one.tx && watched != nullptr) unit_.watch.include(*watched, *one.tx, true);
+  }
+  co_return out;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::SearchAttempts) {
+  seen_.search = co_await search();
+  co_return Flow::again;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::LookAgain) {
+  seen_.search = co_await search();
+  if (seen_.post) seen_.post->looked_again = true;
+  co_return Flow::again;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadFinalSequence) {
+  if (!facts_.slot) co_return co_await on(domain::step::Nack{0, "no slot to read"});
+  const auto answer = co_await unit_.chain.sequences(facts_.slot->account);
+  if (const ports::SequenceCounts* counts = answer.ok()) {
+    seen_.final_sequence = counts->finalized;
+    co_return Flow::again;
+  }
+  co_return co_await on(domain::step::Nack{
+      domain::backoff_ms(core_.config.policy.retry, now().tries, now().jitter), answer.text()});
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
+  domain::ConsumerSeen seen;
+  seen.slot = step.slot;
+  const bool current = facts_.slot && facts_.slot->id == step.slot;
+  const auto slot =
+      current ? facts_.slot : co_await core_.parts.store.read([id = step.slot](store::Txn& txn) {
+        return store::find_slot(txn, id);
+      });
+  if (slot) {
+    const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
+    if (const auto* tx = answer.ok()) seen.tx = *tx;
+  }
+  if (current) {
+    seen_.consumer = std::move(seen);
+  } else {
+    seen_.earlier_consumers.push_back(std::move(seen));
+  }
+  co_return Flow::again;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadAuthorization) {
+  seen_.authorization = co_await method_.read_authorization(facts_.intent);
+  co_return Flow::again;
+}
+
+std::vector<store::Candidate> Delivery::candidates() const {
+  std::vector<store::Candidate> out;
+  for (const AccountState& account : unit_.accounts) {
+    // A payout leaves the very account its terms name.
+    if (!facts_.intent.bearer && account.address != facts_.intent.terms.payer) continue;
+    if (!account.blocked.empty() || !account.counts) continue;
+    out.push_back(
+        {account.address, account.epoch, account.counts->latest, account.counts->pending});
+  }
+  return out;
+}
+
+}  // namespace holdfast::engine

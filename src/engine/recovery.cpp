@@ -1,0 +1,149 @@
+// Owns: what happens before the first lease, and the sweep for payments nobody drives.
+// Must never: sign, or give a number back that was ever signed.
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "engine/join.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t page = 500;
+
+// The account's number on the chain against the store's own. An account that was used by something
+// this store knows nothing of takes no claims until an operator says so.
+std::string why_blocked(const AccountState& account,
+                        const std::optional<domain::Sequence>& highest_used) {
+  const domain::Sequence latest = account.counts->latest;
+  const domain::Sequence own = highest_used ? highest_used->next() : domain::Sequence{};
+  const domain::Sequence known = std::max(own, account.adopt.value_or(domain::Sequence{}));
+  if (latest <= known) return "";
+  return "the account " + account.address.value + " is at number " + std::to_string(latest.value) +
+         " on the chain, and this store knows of " + std::to_string(known.value) +
+         ": it was used elsewhere or the store was restored; set adopt for it";
+}
+
+// Where own transactions are now, for everybody watched on this chain.
+Awaitable<void> look_for_all(Unit& unit) {
+  const std::vector<domain::IntentId> ids = unit.watch.all();
+  for (std::size_t from = 0; from < ids.size(); from += page) {
+    std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+    std::vector<domain::IntentId> whose;
+    for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {
+      for (const domain::TxHash& hash : unit.watch.find(ids[i])->hashes) {
+        asked.push_back(unit.chain.find(hash));
+        whose.push_back(ids[i]);
+      }
+    }
+    const auto answers = co_await join_all(std::move(asked));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const ports::Whereabouts* const found = answers[i].ok();
+      Watched* const watched = unit.watch.find(whose[i]);
+      if (found != nullptr && found->tx && watched != nullptr) {
+        unit.watch.include(*watched, *found->tx, true);
+      }
+    }
+  }
+}
+
+Awaitable<void> load_watched(Core& core, Unit& unit) {
+  std::optional<domain::IntentId> after;
+  for (;;) {
+    const auto facts = co_await core.parts.store.read(
+        [id = unit.id(), after](store::Txn& txn) { return store::watched(txn, id, after, page); });
+    for (const domain::Facts& one : facts) core.changed(one);
+    if (facts.size() < page) co_return;
+    after = facts.back().intent.id;
+  }
+}
+
+}  // namespace
+
+Awaitable<bool> read_accounts(Core& core, Unit& unit) {
+  for (AccountState& account : unit.accounts) {
+    const auto counts = co_await unit.chain.sequences(account.address);
+    const auto balance = co_await unit.chain.native_balance(account.address);
+    if (counts.ok() == nullptr || balance.ok() == nullptr) {
+      unit.why = "the node does not answer for account " + account.address.value;
+      co_return false;
+    }
+    account.counts = *counts.ok();
+    account.balance = *balance.ok();
+    const auto row = co_await core.parts.store.read(
+        [id = unit.id(), address = account.address](store::Txn& txn) {
+          return store::find_account(txn, id, address);
+        });
+    const std::string blocked =
+        why_blocked(account, row ? row->highest_used : std::optional<domain::Sequence>{});
+    if (!blocked.empty() && account.blocked.empty()) {
+      ++core.stats.slot_mismatches;
+      core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
+    }
+    account.blocked = blocked;
+  }
+  co_return true;
+}
+
+Awaitable<bool> bring_up(Core& core, Unit& unit) {
+  const auto checked = co_await unit.chain.check();
+  if (checked.ok() == nullptr) {
+    unit.why = checked.text();
+    co_return false;
+  }
+  const auto head = co_await unit.chain.head();
+  if (head.ok() == nullptr) {
+    unit.why = head.text();
+    co_return false;
+  }
+  if (!co_await read_accounts(core, unit)) co_return false;
+  unit.view.see(*head.ok());
+  unit.view.restart(head.ok()->latest);
+  co_await look_for_all(unit);
+  unit.usable = true;
+  unit.why.clear();
+  log::info("chain_up", {{"chain", unit.id().value}, {"latest", head.ok()->latest.height}});
+  core.wake();
+  co_return true;
+}
+
+Awaitable<void> recover(Core& core) {
+  const std::int64_t queue_ms = core.queue_ms();
+  const std::size_t returned = co_await core.parts.store.write(
+      [queue_ms](store::Txn& txn) { return store::return_leases(txn, queue_ms); });
+  for (const auto& unit : core.units) {
+    for (AccountState& account : unit->accounts) {
+      account.epoch = co_await core.parts.store.write([id = unit->id(), address = account.address,
+                                                       who = core.config.instance_name,
+                                                       now_ms = core.wall_ms()](store::Txn& txn) {
+        return store::take_over_account(txn, id, address, who, now_ms);
+      });
+    }
+    co_await load_watched(core, *unit);
+  }
+  log::info("recovered", {{"own_leases", returned}});
+}
+
+Awaitable<void> sweep(Core& core) {
+  constexpr std::size_t most_looked_at = 1'000;
+  while (!core.draining && !core.broken) {
+    try {
+      const std::int64_t queue_ms = core.queue_ms();
+      const auto found = co_await core.parts.store.write([queue_ms](store::Txn& txn) {
+        return store::sweep_undriven(txn, queue_ms, most_looked_at);
+      });
+      for (const domain::IntentId& id : found) {
+        core.alarm("undriven_intent", {{"intent", domain::text(id)}});
+      }
+      if (!found.empty()) core.wake();
+    } catch (const store::StoreInDoubt& what) {
+      core.break_off(what.what());
+    } catch (const std::runtime_error& what) {
+      log::warn("sweep_failed", {{"why", what.what()}});
+    }
+    co_await core.parts.clock.sleep(core.config.sweep_ms);
+  }
+}
+
+}  // namespace holdfast::engine

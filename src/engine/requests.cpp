@@ -1,0 +1,213 @@
+// Owns: the requests of the public face that write: create, authorize, submit, cancel, abandon.
+// Must never: let what a caller does after the write change what happens to the payment.
+#include <holdfast/domain/refs.hpp>
+#include "engine/errors.hpp"
+#include "engine/new_intent.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t longest_reason = 200;
+
+store::Request request_of(const Caller& caller, std::string_view route) {
+  const Digest digest = FieldHash("holdfast/request/1")
+                            .add(caller.id.value)
+                            .add(route)
+                            .add(caller.idempotency_key)
+                            .finish();
+  store::Request request;
+  std::copy_n(digest.begin(), request.key.value.size(), request.key.value.begin());
+  request.fingerprint = caller.fingerprint;
+  return request;
+}
+
+Result<Answer> answer_of(Result<store::Answered> stored) {
+  if (!stored) return at_the_face(stored.error());
+  return Answer{std::move(stored->intent), stored->replayed};
+}
+
+Error drained() {
+  return refuse(EngineError::draining, "the engine is stopping and takes nothing new");
+}
+
+ports::Moment moment(const Core& core, const Unit& unit) {
+  return {core.wall_ms() / 1000, unit.view.latest_time_s()};
+}
+
+Awaitable<Result<Answer>> store_new(Core& core, const Caller& caller, domain::Intent intent) {
+  const bool has_job = intent.state == domain::IntentState::authorized;
+  const store::NewIntent wanted{std::move(intent), request_of(caller, "create"), core.queue_ms()};
+  auto stored = co_await core.parts.store.write(
+      [wanted](store::Txn& txn) { return store::create_intent(txn, wanted); });
+  if (stored && has_job) core.wake();
+  co_return answer_of(std::move(stored));
+}
+
+Awaitable<Result<Answer>> answer_move(Core& core, store::Move wanted) {
+  wanted.now_ms = core.wall_ms();
+  wanted.queue_ms = core.queue_ms();
+  const domain::IntentId id = wanted.id;
+  auto stored = co_await core.parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::answer_move(txn, wanted); });
+  if (stored) {
+    if (!stored->replayed) core.count_move(stored->intent.state);
+    core.waiters.changed(id);
+    core.wake();
+  }
+  co_return answer_of(std::move(stored));
+}
+
+}  // namespace
+
+Awaitable<Result<Answer>> Engine::create(Caller caller, NewPayment payment) {
+  const auto core = core_;
+  if (core->draining || core->broken) co_return drained();
+  auto intent = intent_of_request(*core, caller, payment);
+  if (!intent) co_return intent.error();
+  co_return co_await store_new(*core, caller, std::move(*intent));
+}
+
+Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, Bytes signature) {
+  const auto core = core_;
+  if (core->draining || core->broken) co_return drained();
+  const auto turn = co_await core->turns.turn(id);
+  auto intent = co_await find(caller.id, id);
+  if (!intent) co_return intent.error();
+  if (!intent->bearer) {
+    co_return refuse(EngineError::too_late,
+                     "this payment needs no signature: it was authorised "
+                     "when it was created");
+  }
+  domain::Authorization authorization;
+  authorization.nonce.value = intent->ref.value;  // the nonce we proposed is the ref
+  authorization.validity = intent->validity;
+  authorization.signature = std::move(signature);
+
+  Unit* const unit = core->unit(intent->terms.chain);
+  ports::Method* const method = core->method(intent->terms);
+  if (unit == nullptr || method == nullptr) {
+    co_return refuse(EngineError::unknown_chain, "the payment's chain is not configured any more");
+  }
+  // Anything but the first time is a replay or a refusal, which the store tells apart.
+  if (intent->state == domain::IntentState::created) {
+    auto good = co_await method->verify(*intent, authorization, moment(*core, *unit));
+    if (!good) co_return good.error();
+  }
+  store::Move wanted;
+  wanted.id = id;
+  wanted.to = domain::IntentState::authorized;
+  wanted.actor = domain::Actor::api;
+  wanted.who = caller.id.value;
+  wanted.caller = caller.id;
+  wanted.request = request_of(caller, "authorize/" + domain::text(id));
+  wanted.authorization = std::move(authorization);
+  co_return co_await answer_move(*core, std::move(wanted));
+}
+
+Awaitable<Result<void>> Engine::verify(NewPayment terms, domain::Authorization authorization) {
+  const auto core = core_;
+  auto intent = intent_of_authorization(*core, domain::CallerId{}, terms, authorization, 0);
+  if (!intent) co_return intent.error();
+  Unit& unit = *core->unit(intent->terms.chain);
+  ports::Method& method = *core->method(intent->terms);
+  auto good = co_await method.verify(*intent, authorization, moment(*core, unit));
+  if (!good) co_return good.error();
+  const auto call = method.call(*intent);
+  if (!call) co_return call.error();
+  if (unit.accounts.empty()) {
+    co_return refuse(EngineError::try_again, "no sending account is configured on this chain");
+  }
+  const auto simulated = co_await unit.chain.simulate(unit.accounts.front().address, *call);
+  co_return simulated.match(
+      [](const ports::Simulated&) -> Result<void> { return {}; },
+      [](const ports::Refused& no) -> Result<void> {
+        if (no.kind != ports::RefusalKind::reverted) {
+          return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
+        }
+        return refuse(ports::VerifyError::simulation_failed, "the contract refuses: " + no.message);
+      },
+      [](const ports::NotSent&) -> Result<void> {
+        return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
+      },
+      [](const ports::Unknown&) -> Result<void> {
+        return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
+      });
+}
+
+Awaitable<Result<Answer>> Engine::submit(Caller caller, NewPayment payment,
+                                         domain::Authorization authorization) {
+  const auto core = core_;
+  if (core->draining || core->broken) co_return drained();
+  auto first = intent_of_authorization(*core, caller.id, payment, authorization, 0);
+  if (!first) co_return first.error();
+  const domain::RedemptionKey key =
+      domain::derive_redemption_key(first->terms, authorization.nonce);
+  const std::uint64_t ended = co_await core->parts.store.read(
+      [key](store::Txn& txn) { return store::ended_redemptions(txn, key); });
+  auto intent = intent_of_authorization(*core, caller.id, payment, authorization, ended);
+  if (!intent) co_return intent.error();
+  // One at a time for this id: its first answer is there before a twin is looked at.
+  const auto turn = co_await core->turns.turn(intent->id);
+  const bool known = co_await core->parts.store.read(
+      [id = intent->id](store::Txn& txn) { return store::find_intent(txn, id).has_value(); });
+  if (!known) {
+    Unit& unit = *core->unit(intent->terms.chain);
+    auto good =
+        co_await core->method(intent->terms)->verify(*intent, authorization, moment(*core, unit));
+    if (!good) co_return good.error();
+  }
+  co_return co_await store_new(*core, caller, std::move(*intent));
+}
+
+Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std::string reason) {
+  const auto core = core_;
+  if (reason.empty()) reason = "canceled by the caller";
+  if (reason.size() > longest_reason) {
+    co_return refuse(EngineError::bad_terms, "reason: longer than 200 bytes");
+  }
+  store::Move wanted;
+  wanted.id = id;
+  wanted.to = domain::IntentState::canceled;
+  wanted.actor = domain::Actor::api;
+  wanted.who = caller.id.value;
+  wanted.reason = std::move(reason);
+  wanted.caller = caller.id;
+  wanted.request = request_of(caller, "cancel/" + domain::text(id));
+  co_return co_await answer_move(*core, std::move(wanted));
+}
+
+Awaitable<Result<domain::Intent>> Engine::abandon(std::string who, domain::IntentId id,
+                                                  std::string reason) {
+  const auto core = core_;
+  if (reason.empty() || reason.size() > longest_reason) {
+    co_return refuse(EngineError::bad_terms, "reason: 1 to 200 bytes are needed");
+  }
+  store::Move wanted;
+  wanted.id = id;
+  wanted.to = domain::IntentState::canceled;
+  wanted.actor = domain::Actor::operator_;
+  wanted.who = who;
+  wanted.reason = reason;
+  auto canceled =
+      co_await core->parts.store.write([wanted, now_ms = core->wall_ms()](store::Txn& txn) {
+        store::Move move = wanted;
+        move.now_ms = now_ms;
+        return store::move_intent(txn, move);
+      });
+  if (!canceled && (canceled.error().code == domain::TransitionError::illegal_move ||
+                    canceled.error().code == domain::TransitionError::wrong_actor)) {
+    canceled = co_await core->parts.store.write(
+        [id, who, reason, now_ms = core->wall_ms()](store::Txn& txn) {
+          return store::ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, who, reason,
+                                   now_ms);
+        });
+  }
+  if (!canceled) co_return at_the_face(canceled.error());
+  core->changed(*canceled);
+  core->wake();
+  co_return canceled->intent;
+}
+
+}  // namespace holdfast::engine

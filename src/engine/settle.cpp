@@ -1,0 +1,276 @@
+// Owns: the loop of one delivery and the acts that end or move it.
+#include "engine/settle.hpp"
+
+#include <algorithm>
+
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// A delivery that needs more steps than this goes round in circles: a bug, never a loss.
+constexpr int most_steps = 40;
+constexpr std::int64_t store_pause_ms = 1'000;
+
+/// Keeps the receipt in the list that the lease keeper extends, as long as the delivery runs.
+struct Holding {
+  Core& core;
+  domain::Receipt receipt;
+  Holding(Core& of, const domain::Receipt& mine) : core(of), receipt(mine) {
+    core.held.insert(receipt);
+  }
+  ~Holding() {
+    const bool was_full = core.held.size() >= core.config.max_in_flight;
+    core.held.erase(receipt);
+    if (was_full) core.wake();
+  }
+};
+
+}  // namespace
+
+Awaitable<void> deliver(Core& core, store::Leased leased) {
+  const Holding holding(core, leased.lease.receipt);
+  const auto turn = co_await core.turns.turn(leased.facts.intent.id);
+  Unit* const unit = core.unit(leased.facts.intent.terms.chain);
+  ports::Method* const method = core.method(leased.facts.intent.terms);
+  if (unit == nullptr || method == nullptr) {
+    // Configured once, not any more: the job waits for the configuration to come back.
+    const std::int64_t later_ms = core.queue_ms() + core.config.sweep_ms;
+    co_await core.parts.store.write([receipt = leased.lease.receipt, later_ms](store::Txn& txn) {
+      return store::nack_job(txn, receipt, later_ms, "chain or method not configured");
+    });
+    co_return;
+  }
+  Delivery delivery(core, *unit, *method, std::move(leased));
+  co_await delivery.run();
+}
+
+Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased)
+    : core_(core),
+      unit_(unit),
+      method_(method),
+      lease_(std::move(leased.lease)),
+      facts_(std::move(leased.facts)) {}
+
+Awaitable<void> Delivery::run() {
+  core_.changed(facts_);
+  for (int step = 0; step < most_steps; ++step) {
+    bool pause = false;
+    try {
+      domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
+      log::debug("step", {{"intent", domain::text(facts_.intent.id)},
+                          {"ref", facts_.intent.ref.hex()},
+                          {"state", domain::to_text(facts_.intent.state)},
+                          {"step", domain::name_of(next)}});
+      const Flow flow = co_await std::visit([this](auto& act) { return on(std::move(act)); }, next);
+      if (flow == Flow::done) co_return;
+    } catch (const store::StoreUnavailable& what) {
+      log::warn("store_unavailable",
+                {{"intent", domain::text(facts_.intent.id)}, {"why", what.what()}});
+      pause = true;
+    } catch (const store::StoreBusy&) {
+      pause = true;
+    } catch (const store::StoreInDoubt& what) {
+      core_.break_off(what.what());
+      co_return;
+    }
+    if (!pause) continue;
+    co_await core_.parts.clock.sleep(store_pause_ms);
+    if (co_await read_again() == Flow::done) co_return;
+  }
+  core_.alarm("delivery_in_circles", {{"intent", domain::text(facts_.intent.id)},
+                                      {"state", domain::to_text(facts_.intent.state)}});
+  co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "too many steps"});
+}
+
+domain::Now Delivery::now() const {
+  domain::Now now;
+  now.wall_ms = core_.wall_ms();
+  now.chain_s = unit_.view.latest_time_s();
+  now.tries = lease_.deliveries > 0 ? lease_.deliveries - 1 : 0;
+  now.lapsed_leases = lease_.lapsed_leases;
+  now.jitter = core_.parts.entropy.number();
+  if (const Watched* watched = unit_.watch.find(facts_.intent.id)) {
+    if (watched->posted_mono_ms) {
+      now.since_post_ms = core_.parts.clock.mono_ms() - *watched->posted_mono_ms;
+    }
+  }
+  return now;
+}
+
+const domain::Attempt* Delivery::attempt(domain::AttemptId id) const {
+  for (const domain::Attempt& one : facts_.attempts) {
+    if (one.id == id) return &one;
+  }
+  return nullptr;
+}
+
+store::Move Delivery::move_to(domain::IntentState to, std::string reason) const {
+  store::Move move;
+  move.id = facts_.intent.id;
+  move.to = to;
+  move.actor = domain::Actor::relayer;
+  move.reason = std::move(reason);
+  move.version = facts_.intent.version;
+  move.receipt = lease_.receipt;
+  return move;
+}
+
+// After a write: its facts, and nothing seen before holds any more. A lost receipt ends the
+// delivery; any other race is settled by reading again.
+Awaitable<Delivery::Flow> Delivery::take(Result<domain::Facts> facts) {
+  if (facts) {
+    facts_ = std::move(*facts);
+    seen_ = {};
+    co_return Flow::again;
+  }
+  const auto code = facts.error().code;
+  if (code == store::StoreError::stale_receipt) co_return Flow::done;
+  if (code == store::StoreError::stale_epoch) {
+    core_.break_off("another engine has taken over the account");
+    co_return Flow::done;
+  }
+  log::info("write_refused",
+            {{"intent", domain::text(facts_.intent.id)}, {"why", facts.error().detail}});
+  co_return co_await read_again();
+}
+
+Awaitable<Delivery::Flow> Delivery::read_again() {
+  auto facts = co_await core_.parts.store.read(
+      [id = facts_.intent.id](store::Txn& txn) { return store::find_facts(txn, id); });
+  if (!facts) co_return Flow::done;
+  facts_ = std::move(*facts);
+  seen_ = {};
+  core_.changed(facts_);
+  co_return Flow::again;
+}
+
+// A move that ends the delivery: the job is acked in the same write.
+Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
+  wanted.ack = true;
+  auto facts = co_await core_.move(std::move(wanted));
+  const bool moved = facts.has_value();
+  const Flow flow = co_await take(std::move(facts));
+  if (!moved) co_return flow;
+  ++core_.stats.acked;
+  co_return Flow::done;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
+  store::Move move = move_to(domain::IntentState::settling, "");
+  move.candidates = candidates();
+  move.max_unconsumed = unit_.chain.info().max_unconsumed;
+  auto claimed = co_await core_.move(std::move(move));
+  if (!claimed && claimed.error().code == store::StoreError::account_full) {
+    seen_.send_slot = domain::SendSlotSeen{domain::Blocked::account_full};
+    co_return Flow::again;
+  }
+  co_return co_await take(std::move(claimed));
+}
+
+// Paid by somebody else: no slot is taken, the next move cites their transaction.
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ClaimPaid step) {
+  auto claimed = co_await core_.move(move_to(domain::IntentState::settling, "paid by another"));
+  if (!claimed) co_return co_await take(std::move(claimed));
+  facts_ = std::move(*claimed);
+  store::Move move = move_to(domain::IntentState::confirming, "paid by another");
+  move.tx_hash = step.tx.hash;
+  const domain::MinedTx tx = std::move(step.tx);
+  const Flow flow = co_await finish(std::move(move));
+  if (Watched* watched = unit_.watch.find(facts_.intent.id)) {
+    unit_.watch.include(*watched, tx, false);
+  }
+  co_return flow;
+}
+
+Awaitable<Delivery::Flow> Delivery::reserve() {
+  auto facts = co_await core_.parts.store.write(
+      [id = facts_.intent.id, version = facts_.intent.version, receipt = lease_.receipt,
+       from = candidates(), most = unit_.chain.info().max_unconsumed,
+       now_ms = core_.wall_ms()](store::Txn& txn) {
+        return store::reserve_slot(txn, id, version, receipt, from, most, now_ms);
+      });
+  using Result = domain::ReserveSeen::Result;
+  if (facts) {
+    core_.changed(*facts);
+  } else if (facts.error().code == store::StoreError::account_full) {
+    seen_.reserve = domain::ReserveSeen{Result::account_full};
+    co_return Flow::again;
+  } else if (facts.error().code == store::StoreError::released_slot_unusable) {
+    seen_.reserve = domain::ReserveSeen{Result::released_slot_unusable};
+    co_return Flow::again;
+  }
+  co_return co_await take(std::move(facts));
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Reserve) { return reserve(); }
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh) {
+  core_.alarm("foreign_transaction", {{"intent", domain::text(facts_.intent.id)},
+                                      {"account", facts_.slot ? facts_.slot->account.value : ""}});
+  return reserve();
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
+  store::Move move = move_to(domain::IntentState::confirming, "");
+  move.tx_hash = step.hash;
+  for (const domain::Attempt& one : facts_.attempts) {
+    if (one.hash == step.hash) move.accepted = one.id;
+  }
+  return finish(std::move(move));
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Cancel step) {
+  store::Move move = move_to(domain::IntentState::canceled, std::move(step.reason));
+  move.actor = domain::Actor::system;
+  return finish(std::move(move));
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Fail step) {
+  store::Move move = move_to(domain::IntentState::failed, std::move(step.reason));
+  move.tx_hash = facts_.intent.tx_hash;
+  move.proof = std::move(step.proof);
+  return finish(std::move(move));
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Review step) {
+  core_.alarm("needs_review", {{"intent", domain::text(facts_.intent.id)},
+                               {"ref", facts_.intent.ref.hex()},
+                               {"reason", step.reason}});
+  return finish(move_to(domain::IntentState::needs_review, std::move(step.reason)));
+}
+
+// decide() gives these two only to an engine whose policy says it can; this one says it cannot.
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Replace) {
+  return on(domain::step::Nack{core_.config.policy.retry.cap_ms, "replacement is off"});
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::HandOver) {
+  return on(domain::step::Nack{core_.config.policy.retry.cap_ms, "hand-over is off"});
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Ack) {
+  const auto acked = co_await core_.parts.store.write(
+      [receipt = lease_.receipt](store::Txn& txn) { return store::ack_job(txn, receipt); });
+  if (acked) ++core_.stats.acked;
+  co_return Flow::done;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Nack step) {
+  const std::int64_t visible_ms = core_.queue_ms() + step.delay_ms;
+  const auto nacked = co_await core_.parts.store.write(
+      [receipt = lease_.receipt, visible_ms, why = step.why](store::Txn& txn) {
+        return store::nack_job(txn, receipt, visible_ms, why);
+      });
+  if (nacked) {
+    ++core_.stats.nacked;
+    core_.wake();  // the dispatcher counts its sleep again
+  }
+  log::debug(
+      "nack",
+      {{"intent", domain::text(facts_.intent.id)}, {"delay_ms", step.delay_ms}, {"why", step.why}});
+  co_return Flow::done;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,74 @@
+// Owns: one delivery of a settle job: the loop that asks `decide`, does what it says, asks again.
+// Must never: decide anything itself.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/core.hpp"
+
+namespace holdfast::engine {
+
+class Delivery {
+ public:
+  Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased);
+
+  /// Until the job is acked, nacked, or no longer ours.
+  Awaitable<void> run();
+
+ private:
+  enum class Flow { again, done };
+
+  // Questions: the answer goes into seen_ (questions.cpp).
+  Awaitable<Flow> on(domain::step::TakeSendSlot step);
+  Awaitable<Flow> on(domain::step::Simulate step);
+  Awaitable<Flow> on(domain::step::SearchAttempts step);
+  Awaitable<Flow> on(domain::step::ReadFinalSequence step);
+  Awaitable<Flow> on(domain::step::FetchConsumer step);
+  Awaitable<Flow> on(domain::step::ReadAuthorization step);
+  Awaitable<Flow> on(domain::step::LookAgain step);
+  Awaitable<std::vector<domain::HashSeen>> search();
+
+  // Acts (settle.cpp, signing.cpp).
+  Awaitable<Flow> on(domain::step::Claim step);
+  Awaitable<Flow> on(domain::step::ClaimPaid step);
+  Awaitable<Flow> on(domain::step::Reserve step);
+  Awaitable<Flow> on(domain::step::ReserveFresh step);
+  Awaitable<Flow> on(domain::step::SignAndStore step);
+  Awaitable<Flow> on(domain::step::AskSender step);
+  Awaitable<Flow> on(domain::step::Post step);
+  Awaitable<Flow> on(domain::step::Replace step);
+  Awaitable<Flow> on(domain::step::HandOver step);
+  Awaitable<Flow> on(domain::step::Confirm step);
+  Awaitable<Flow> on(domain::step::Cancel step);
+  Awaitable<Flow> on(domain::step::Fail step);
+  Awaitable<Flow> on(domain::step::Review step);
+  Awaitable<Flow> on(domain::step::Ack step);
+  Awaitable<Flow> on(domain::step::Nack step);
+
+  domain::Now now() const;
+  /// The account a slot is taken from or was taken from.
+  std::vector<store::Candidate> candidates() const;
+  const domain::Attempt* attempt(domain::AttemptId id) const;
+  store::Move move_to(domain::IntentState to, std::string reason) const;
+  /// What a write answered: facts to go on with, or a race that ends or restarts this delivery.
+  Awaitable<Flow> take(Result<domain::Facts> facts);
+  Awaitable<Flow> finish(store::Move wanted);
+  Awaitable<Flow> read_again();
+  Awaitable<Flow> reserve();
+  Awaitable<void> record(domain::AttemptId id, domain::AttemptOutcome outcome, std::string detail,
+                         std::optional<domain::TxHash> hash = std::nullopt);
+  Awaitable<Flow> seal_and_store(domain::Fees fees);
+  Awaitable<std::optional<domain::Fees>> fees();
+
+  Core& core_;
+  Unit& unit_;
+  ports::Method& method_;
+  domain::Lease lease_;
+  domain::Facts facts_;
+  domain::Seen seen_;
+  std::optional<Throttle::Slot> send_slot_;
+  std::optional<std::uint64_t> gas_;  ///< as simulated in this delivery
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,147 @@
+// Owns: from a reserved slot to posted bytes: build, sign, check, store, post.
+// Must never: post what was not stored first, or keep bytes whose storing was refused.
+#include "engine/post_answer.hpp"
+#include "engine/settle.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+
+// Fees for the call; empty when the delivery has been told why not (in Seen).
+Awaitable<std::optional<domain::Fees>> Delivery::fees() {
+  using Result = domain::SimulationSeen::Result;
+  const auto quoted = co_await unit_.chain.quote(gas_.value_or(0));
+  if (const domain::Fees* fees = quoted.ok()) co_return *fees;
+  domain::SimulationSeen seen;
+  seen.result = Result::unknown;
+  seen.reason = quoted.text();
+  if (const auto* no = quoted.refused(); no != nullptr && no->kind == ports::RefusalKind::gas) {
+    seen.result = Result::over_gas_cap;
+  }
+  seen_.simulation = std::move(seen);
+  co_return std::nullopt;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::SignAndStore) {
+  // Another delivery simulated: this one asks for itself, and decide hears a refusal first.
+  if (!gas_) co_await on(domain::step::Simulate{});
+  if (!gas_) co_return Flow::again;
+  const auto quoted = co_await fees();
+  if (!quoted) co_return Flow::again;
+  co_return co_await seal_and_store(*quoted);
+}
+
+Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
+  ensure(facts_.slot.has_value(), "an ordered chain signs for a slot");
+  const domain::Slot slot = *facts_.slot;
+  const AccountState* const account = unit_.account(slot.account);
+  const auto call = method_.call(facts_.intent);
+  using SignResult = domain::SignSeen::Result;
+  if (account == nullptr || !call) {
+    // Configured once, not any more: nobody here can sign for it.
+    seen_.sign = domain::SignSeen{SignResult::signer_unavailable};
+    co_return Flow::again;
+  }
+  const ports::Order order{slot.account, slot.sequence, *call, fees};
+  const auto signature = co_await core_.parts.signer.sign(slot.account, unit_.chain.digest(order));
+  if (signature.ok() == nullptr) {
+    seen_.sign = domain::SignSeen{SignResult::signer_unavailable};
+    co_return Flow::again;
+  }
+  auto sealed = unit_.chain.seal(order, *signature.ok());
+  if (!sealed) {
+    core_.alarm("wrong_bytes",
+                {{"intent", domain::text(facts_.intent.id)}, {"why", sealed.error().detail}});
+    seen_.sign = domain::SignSeen{SignResult::wrong_bytes};
+    co_return Flow::again;
+  }
+
+  store::AttemptToStore wanted;
+  wanted.id = facts_.intent.id;
+  wanted.version = facts_.intent.version;
+  wanted.receipt = lease_.receipt;
+  wanted.epoch = account->epoch;
+  wanted.attempt.intent = facts_.intent.id;
+  wanted.attempt.slot = slot.id;
+  wanted.attempt.bytes = std::move(sealed->bytes);
+  wanted.attempt.hash = sealed->hash;
+  wanted.attempt.fees = fees;
+  wanted.attempt.stored_ms = core_.wall_ms();
+  wanted.now_ms = core_.wall_ms();
+  auto facts = co_await core_.parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::store_attempt(txn, wanted); });
+  const bool stored = facts.has_value();
+  if (stored) {
+    ++core_.stats.attempts_stored;
+    core_.changed(*facts);  // watched before it is posted: no block can come in between
+  }
+  const Flow flow = co_await take(std::move(facts));
+  if (stored) seen_.stored_now = facts_.attempts.back().id;
+  co_return flow;
+}
+
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
+  const domain::Attempt* const stored = attempt(step.attempt);
+  ensure(stored != nullptr && stored->hash && !stored->bytes.empty() && facts_.slot,
+         "only stored bytes are posted");
+  const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash);
+  ++core_.stats.posts;
+  if (answer.not_sent() == nullptr) {
+    unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms());
+  }
+  const domain::PostAnswer meaning = post_answer(answer);
+  if (meaning != domain::PostAnswer::accepted) {
+    if (meaning == domain::PostAnswer::unknown) ++core_.stats.posts_unknown;
+    log::info("post", {{"intent", domain::text(facts_.intent.id)},
+                       {"ref", facts_.intent.ref.hex()},
+                       {"answer", domain::to_text(meaning)},
+                       {"detail", answer.text()}});
+    co_await record(step.attempt, outcome_of(meaning), std::string(domain::to_text(meaning)));
+  }
+  // `stored_now` answered "was it ever posted before"; from here on it was.
+  seen_.stored_now.reset();
+  seen_.post = domain::PostSeen{meaning, step.attempt, false};
+  co_return Flow::again;
+}
+
+// The row stands before the call: a crash in between counts as asked.
+Awaitable<Delivery::Flow> Delivery::on(domain::step::AskSender) {
+  store::AttemptToStore wanted;
+  wanted.id = facts_.intent.id;
+  wanted.version = facts_.intent.version;
+  wanted.receipt = lease_.receipt;
+  wanted.attempt.intent = facts_.intent.id;
+  wanted.attempt.stored_ms = core_.wall_ms();
+  wanted.now_ms = core_.wall_ms();
+  auto facts = co_await core_.parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::store_attempt(txn, wanted); });
+  const bool stored = facts.has_value();
+  if (stored) core_.changed(*facts);
+  const Flow flow = co_await take(std::move(facts));
+  if (!stored) co_return flow;
+  ++core_.stats.attempts_stored;
+
+  const domain::AttemptId id = facts_.attempts.back().id;
+  const auto answer = co_await unit_.chain.send_order(facts_.intent.id, facts_.intent.terms);
+  ++core_.stats.posts;
+  const domain::PostAnswer meaning = sender_answer(answer);
+  const std::optional<domain::TxHash> hash =
+      answer.ok() != nullptr ? *answer.ok() : std::optional<domain::TxHash>{};
+  co_await record(id, outcome_of(meaning), std::string(domain::to_text(meaning)), hash);
+  co_return co_await read_again();
+}
+
+Awaitable<void> Delivery::record(domain::AttemptId id, domain::AttemptOutcome outcome,
+                                 std::string detail, std::optional<domain::TxHash> hash) {
+  const store::PostRecord wanted{id, outcome, std::move(detail), hash, core_.wall_ms()};
+  const auto recorded = co_await core_.parts.store.write(
+      [wanted](store::Txn& txn) { return store::record_post(txn, wanted); });
+  if (!recorded) {
+    log::warn("record_refused",
+              {{"intent", domain::text(facts_.intent.id)}, {"why", recorded.error().detail}});
+  }
+  for (domain::Attempt& one : facts_.attempts) {
+    if (one.id == id) one.outcome = outcome;
+  }
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,48 @@
+// Owns: one chain as the running engine holds it: the port, its methods, its sending accounts, what
+// was read of it last, and who is watched on it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/engine/config.hpp>
+#include <holdfast/ports/method.hpp>
+#include "engine/broadcaster.hpp"
+#include "engine/chain_view.hpp"
+#include "engine/watch.hpp"
+
+namespace holdfast::engine {
+
+struct AccountState {
+  domain::Address address;
+  std::optional<domain::Sequence> adopt;
+  std::uint64_t epoch = 0;
+  std::optional<ports::SequenceCounts> counts;  ///< as read last; empty: never
+  std::optional<domain::Amount> balance;  ///< native, as read last
+  std::string blocked;  ///< why it takes no claims; empty: it does
+};
+
+struct Unit {
+  Unit(ports::Chain& on, ports::Clock& clock) : chain(on), broadcaster(on, clock) {}
+
+  ports::Chain& chain;
+  std::map<std::string, ports::Method*> methods;
+  std::vector<AccountState> accounts;
+  ChainView view;
+  Watch watch;
+  Broadcaster broadcaster;
+  bool usable = false;
+  std::string why = "not asked yet";  ///< a sentence while it is not usable
+
+  const domain::ChainId& id() const { return chain.info().id; }
+  AccountState* account(const domain::Address& address) {
+    for (AccountState& state : accounts) {
+      if (state.address == address) return &state;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,76 @@
+// Owns: the index of payments a chain's listener looks for: by transaction hash, and by bearer
+// authorization; and where each was last seen. Pure state, in memory, built again at start.
+// Must never: forget a hash because a newer one replaced it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include <holdfast/domain/job.hpp>
+#include <holdfast/domain/mined_tx.hpp>
+#include <holdfast/domain/refs.hpp>
+
+namespace holdfast::engine {
+
+struct Inclusion {
+  domain::MinedTx tx;
+  bool own_hash = false;
+};
+
+struct Watched {
+  domain::Intent intent;
+  std::vector<domain::TxHash> hashes;        ///< of all its `pay` attempts
+  std::optional<domain::SlotId> slot;
+  std::optional<std::int64_t> posted_mono_ms;  ///< newest post by this process
+  /// Since when nothing was heard of it: its newest post, or its coming to be confirming here.
+  std::int64_t quiet_since_ms = 0;
+  std::optional<Inclusion> inclusion;
+  bool lost = false;  ///< its inclusion was just reorganised away
+};
+
+class Watch {
+ public:
+  /// Adds or refreshes a payment from the facts; keeps where it was seen. Ended intents leave.
+  Watched* put(const domain::Facts& facts, std::int64_t mono_ms);
+  void posted(const domain::IntentId& id, std::int64_t mono_ms);
+  void erase(const domain::IntentId& id);
+  Watched* find(const domain::IntentId& id);
+
+  /// Payments this transaction may concern: own hashes first, then authorizations it used.
+  struct Match {
+    domain::IntentId id;
+    bool own_hash = false;
+  };
+  std::vector<Match> match(const domain::MinedTx& tx) const;
+
+  void include(Watched& watched, domain::MinedTx tx, bool own_hash);
+  /// A block went away: its inclusions are lost. Returns whose.
+  std::vector<domain::IntentId> take_back(const domain::BlockRef& block);
+  /// Payments included at or below this height.
+  std::vector<domain::IntentId> included_up_to(std::uint64_t height) const;
+  /// Confirming payments not included anywhere, quiet since `mono_ms` or longer.
+  std::vector<domain::IntentId> quiet_since(std::int64_t mono_ms) const;
+  std::vector<domain::IntentId> all() const;
+
+  std::size_t size() const { return watched_.size(); }
+
+ private:
+  void forget_inclusion(Watched& watched);
+
+  std::unordered_map<domain::IntentId, Watched> watched_;
+  std::unordered_map<domain::TxHash, domain::IntentId> by_hash_;
+  // A redemption key covers method and chain, asset, payer and nonce: one log, one intent.
+  std::unordered_map<domain::RedemptionKey, domain::IntentId> by_authorization_;
+  std::set<std::pair<std::uint64_t, domain::IntentId>> by_height_;
+};
+
+/// What an authorization event in a block is looked up by: as the redemption key, without method.
+domain::RedemptionKey authorization_key(const domain::AssetId& asset,
+                                        const domain::Address& authorizer,
+                                        const domain::Nonce& nonce);
+
+}  // namespace holdfast::engine
