@@ -262,8 +262,9 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
     case FollowMove::review: wanted.to = domain::IntentState::needs_review; break;
     case FollowMove::fail:
       wanted.to = domain::IntentState::failed;
-      wanted.proof = domain::AllSlotsConsumed{
-          {domain::FinalConsumer{facts.slot ? facts.slot->id : domain::SlotId{}, seen->tx}}};
+      if (facts.slot) {
+        wanted.proof = domain::AllSlotsConsumed{{domain::consumer_of(*facts.slot, seen->tx)}};
+      }
       wanted.accepted.reset();
       break;
     case FollowMove::back: wanted.to = domain::IntentState::settling; break;
