@@ -1,13 +1,12 @@
-// Owns: the state of the simulated chain after one block: counts, balances, used authorizations;
-// and what running one transaction does to it. Copied at each block, so that a reorg is an
-// assignment.
+// Owns: the state of the simulated chain at its head: counts, balances, used authorizations; what
+// running a transaction does to it, and taking that back in a reorg.
 // Must never: look at anything of the engine's.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <holdfast/domain/mined_tx.hpp>
@@ -30,6 +29,11 @@ class Books {
   /// sender's count is the caller's to raise.
   Ran run(const domain::Address& sender, const ports::Call& call, std::int64_t time_s);
 
+  /// Takes back what one mined transaction did. Newest first, or balances may not suffice.
+  void undo(const domain::MinedTx& tx);
+  /// The same for a run that no block holds: a simulation.
+  void undo(const Ran& ran);
+
   domain::Amount balance(const domain::Address& owner, const domain::AssetId& asset) const;
   void give(const domain::Address& owner, const domain::AssetId& asset,
             const domain::Amount& amount);
@@ -44,14 +48,14 @@ class Books {
                            const domain::Nonce& nonce) const;
 
  private:
-  using AuthorizationKey = std::tuple<domain::AssetId, domain::Address, domain::Nonce>;
-
+  void undo(const std::vector<domain::Transfer>& transfers,
+            const std::vector<domain::AuthorizationEvent>& authorizations);
   bool move(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
             const domain::Address& to, const domain::Amount& amount);
   void run_authorized(Ran& ran, const SimCall& call, std::int64_t time_s);
   void run_cancel(Ran& ran, const domain::Address& sender, const SimCall& call);
 
-  std::map<domain::Address, std::uint64_t> counts_;
+  std::map<domain::Address, std::uint64_t> counts_;  // ordered: a run is a function of its seed
   std::map<std::pair<domain::AssetId, domain::Address>, domain::Amount> balances_;
   std::map<AuthorizationKey, Authorized> authorizations_;
 };

@@ -13,6 +13,7 @@
 #include <holdfast/ports/chain.hpp>
 
 #include "sim/books.hpp"
+#include "sim/chain_index.hpp"
 #include "sim/clock.hpp"
 #include "sim/mempool.hpp"
 #include "sim/script.hpp"
@@ -89,7 +90,8 @@ class ScriptedChain final : public ports::Chain {
   void hold_pool(bool hold) { hold_ = hold; }
   /// The pool is gone, as after a node's restart.
   void forget_pool();
-  bool forget(const domain::TxHash& hash) { return pool_.drop(hash); }
+  /// False when it was not pending.
+  bool forget(const domain::TxHash& hash);
   enum class Fate { repooled, dropped };
   /// Replaces the newest `depth` blocks by empty ones; what they held goes back to the pool, or is
   /// gone. Also below finality, which a real chain promises never to do.
@@ -119,7 +121,6 @@ class ScriptedChain final : public ports::Chain {
   struct Mined {
     ports::Block block;
     std::vector<Mempool::Pending> txs;
-    Books after;
   };
   template <class T>
   ports::Awaitable<ports::Outcome<T>> answer(ChainCall call,
@@ -128,17 +129,21 @@ class ScriptedChain final : public ports::Chain {
 
   void catch_up();
   void mine_at(std::int64_t time_s, bool empty);
-  domain::MinedTx run_one(Mined& mined, const Mempool::Pending& pending);
+  /// Empty: its sender cannot pay for it in this block.
+  std::optional<domain::MinedTx> run(const ports::Block& block, const Mempool::Pending& pending);
   std::int64_t wall_s_at(std::int64_t mono_ms) const;
-  const Books& now() const { return blocks_.back().after; }
-  ports::Head head_now() const;
-  ports::Outcome<ports::Posted> deliver(ByteView bytes, const domain::TxHash& hash);
-  const domain::MinedTx* look_up(const domain::TxHash& hash) const;
+  const ports::Block& newest() const { return blocks_.back().block; }
+  bool is_final(const domain::MinedTx& tx) const { return tx.block.height <= finalized_; }
+  ports::SequenceCounts counts(const domain::Address& account) const;
+  AuthorizationState authorization_now(const AuthorizationKey& key) const;
+  ports::Outcome<ports::Posted> deliver(Bytes bytes, const domain::TxHash& hash);
 
   SimClock& clock_;
   ScriptedChainOptions options_;
   ChainScript script_;
   std::vector<Mined> blocks_;  ///< by height; the first is the empty beginning
+  Books books_;  ///< after the newest block
+  ChainIndex index_;
   Mempool pool_;
   std::vector<PostRecord> posts_;
   std::uint64_t finalized_ = 0;

@@ -35,12 +35,16 @@ class Mempool {
   /// The account's count with the pool: what it would be if all ready ones were mined.
   std::uint64_t count(const domain::Address& account, const Books& books) const;
   std::size_t size() const { return pending_.size(); }
-  void clear() { pending_.clear(); }
+  void clear();
   /// False when it is not there.
   bool drop(const domain::TxHash& hash);
 
  private:
-  std::map<std::pair<domain::Address, std::uint64_t>, Pending> pending_;
+  using Place = std::pair<domain::Address, std::uint64_t>;
+  void remove(std::map<Place, Pending>::iterator at);
+
+  std::map<Place, Pending> pending_;
+  std::map<domain::TxHash, Place> by_hash_;
   std::uint64_t arrivals_ = 0;
 };
 

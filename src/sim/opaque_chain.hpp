@@ -47,13 +47,12 @@ class OpaqueChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
       domain::Address account, domain::Sequence at) override;
   ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
-  SendAnswer answer_now(const domain::IntentId& id);
   ports::Awaitable<SendAnswer> send_order(domain::IntentId id, domain::Terms terms) override;
 
   ChainScript& script() { return script_; }
   /// What the next send_order answers; when none is scripted, ok with a hash of the intent.
   void next_answer(SendAnswer answer) { answers_.push_back(std::move(answer)); }
-  /// The payment of this intent is in the next block, whatever was answered.
+  /// The payment of this intent, which was asked for, is in the next block, whatever was answered.
   domain::TxHash land(const domain::IntentId& id, const domain::Ref& ref);
 
   /// How often it was asked to pay this intent: never more than once.
@@ -66,6 +65,7 @@ class OpaqueChain final : public ports::Chain {
     domain::Terms terms;
     std::int64_t at_ms = 0;
   };
+  SendAnswer next_send_answer(const domain::IntentId& id);
   std::uint64_t height() const;
   domain::BlockHash hash_at(std::uint64_t height) const;
   std::int64_t time_s_at(std::uint64_t height) const;

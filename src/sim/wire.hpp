@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <holdfast/base/sha256.hpp>
 #include <holdfast/domain/intent.hpp>
@@ -26,6 +27,9 @@ struct SimCall {
   domain::Authorization authorization;
   std::optional<domain::Ref> ref;  ///< at the end of the payload
 };
+
+/// What an authorization is known by on a chain: token, who signed, its number.
+using AuthorizationKey = std::tuple<domain::AssetId, domain::Address, domain::Nonce>;
 
 /// A transfer of the native asset becomes the call's value, everything else its payload.
 ports::Call to_call(const SimCall& call);

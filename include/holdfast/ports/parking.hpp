@@ -33,6 +33,8 @@ class Waiter {
   /// Parks the calling coroutine at the end of `list`, at once: nothing runs in between. Any
   /// cancellation takes it out of the list.
   boost::asio::awaitable<void> park(WaitList& list);
+  /// The same, but a cancellation does not end it; it is seen by the next co_await.
+  boost::asio::awaitable<void> park_uncancellable(WaitList& list);
   bool parked() const { return list_ != nullptr; }
   /// Leaves the list; the frame goes on in its own turn of its executor. No-op when not parked.
   void wake();
@@ -46,7 +48,8 @@ class Waiter {
   using Handler = boost::asio::async_result<boost::asio::use_awaitable_t<>,
                                             void(boost::system::error_code)>::handler_type;
 
-  void enter(WaitList& list, Handler handler);
+  void enter(WaitList& list, bool cancellable, Handler handler);
+  boost::asio::awaitable<void> start(WaitList& list, bool cancellable);
   void leave();
   void resume(boost::system::error_code error);
 
