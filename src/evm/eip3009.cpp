@@ -7,7 +7,7 @@
 namespace holdfast::evm {
 namespace {
 
-constexpr std::size_t longest_signature = 8 * 1024;
+constexpr std::size_t longest_signature = 8192;
 
 void write(abi::CallWriter& call, const TransferAuthorization& authorization) {
   call.address(authorization.from)
@@ -42,7 +42,7 @@ Hash32 struct_hash(const TransferAuthorization& authorization) {
       "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,"
       "uint256 validBefore,bytes32 nonce)");
   Bytes words;
-  words.reserve(7 * 32);
+  words.reserve(224);
   abi::append_word(words, type_hash.view());
   abi::append_word(words, authorization.from);
   abi::append_word(words, authorization.to);
@@ -57,7 +57,7 @@ Hash32 struct_hash(const CancelAuthorization& authorization) {
   static const Hash32 type_hash =
       keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
   Bytes words;
-  words.reserve(3 * 32);
+  words.reserve(96);
   abi::append_word(words, type_hash.view());
   abi::append_word(words, authorization.authorizer);
   abi::append_word(words, authorization.nonce.view());

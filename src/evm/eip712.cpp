@@ -8,7 +8,7 @@ Hash32 domain_separator(const Domain& domain) {
   static const Hash32 type_hash = keccak256(
       "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
   Bytes words;
-  words.reserve(5 * 32);
+  words.reserve(160);
   abi::append_word(words, type_hash.view());
   abi::append_word(words, keccak256(domain.name).view());
   abi::append_word(words, keccak256(domain.version).view());

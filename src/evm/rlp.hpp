@@ -29,7 +29,7 @@ struct Item {
 
 /// Bounds of a decode; over any of them is bad_rlp.
 struct Limits {
-  std::size_t bytes = 128 * 1024;  ///< what nodes take as one transaction
+  std::size_t bytes = 131'072;      ///< what nodes take as one transaction
   std::size_t depth = 8;           ///< lists within lists
   std::size_t items = 4096;        ///< of all lists together
 };

@@ -70,10 +70,10 @@ TEST_CASE("transaction: a bit flipped anywhere is refused, or is another sender'
 
 TEST_CASE("transaction: signed bytes over the size that nodes take are refused") {
   Transaction1559 tx = transaction_of(section("transactions", enough)[0]);
-  tx.data = Bytes(128 * 1024, 0xaa);
+  tx.data = Bytes(131'072, 0xaa);
   const SecretKey key = vectors::key(section("keys", 43)[5].at("key"));
   CHECK(code_name(decode_signed(encode_signed(tx, sign(signing_digest(tx), key)))) == "bad_rlp");
-  tx.data.resize(127 * 1024);
+  tx.data.resize(130'000);
   CHECK(decode_signed(encode_signed(tx, sign(signing_digest(tx), key))).has_value());
 }
 
