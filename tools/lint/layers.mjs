@@ -1,6 +1,7 @@
 // Every #include of src/ and include/holdfast/ against the floors of ARCHITECTURE.md: an arrow
 // that points up, or sideways between wings, is an error; so is a library on a floor that must not
-// see it.
+// see it. A header in src/ is private to the project, not to its floor: it is not installed, so no
+// public header may include it, and floors above may.
 
 import process from "node:process";
 import { codeOf, filesUnder, isCpp, linesOf, read, Report, rootFrom } from "./lint.mjs";
@@ -74,8 +75,6 @@ function checkOurs(report, path, line, floor, target, header, quoted) {
     report.add(path, line, `${floor} may not include ${target} (${header})`);
   } else if (quoted && isPublic(path)) {
     report.add(path, line, `a public header may not include the private "${header}"`);
-  } else if (quoted && floor !== "app") {
-    report.add(path, line, `"${header}" is private to ${target}; use its public headers`);
   }
 }
 

@@ -13,8 +13,8 @@ const clock = /^src\/app\/system_clock\.cpp$/;
 const entropy = /^src\/app\/system_entropy\.cpp$/;
 
 const calls = [
-  { word: /\bsleep_(for|until)\b|\b(u|nano)sleep\s*\(|(?<!\w)::sleep\s*\(/, allowed: [realWorld],
-    why: "sleeps; wait on the Clock port" },
+  { word: /\bthis_thread\s*::\s*sleep_|\b(u|nano)sleep\s*\(|(?<!\w)::sleep\s*\(/,
+    allowed: [realWorld], why: "sleeps; wait on the Clock port" },
   { word: /\bdetached\b/, allowed: [],
     why: "is a coroutine that nobody joins; give it to a task group" },
   { word: /\b(system|steady|high_resolution)_clock\s*::\s*now\b/, allowed: [clock, realWorld],
