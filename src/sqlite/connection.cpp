@@ -135,8 +135,8 @@ void SqliteConnection::rollback() {
   handle_.in_write = false;
   if (sqlite3_get_autocommit(handle_.db) != 0) return;
   // A rollback that meets an I/O error still ends the transaction; the file heals on the next use.
-  const int rc = sqlite3_exec(handle_.db, "ROLLBACK", nullptr, nullptr, nullptr);
-  if (sqlite3_get_autocommit(handle_.db) == 0) throw_failure(handle_.db, rc, "roll back");
+  sqlite3_exec(handle_.db, "ROLLBACK", nullptr, nullptr, nullptr);
+  ensure(sqlite3_get_autocommit(handle_.db) != 0, "a transaction could not be rolled back");
 }
 
 void SqliteConnection::savepoint() { control("SAVEPOINT step"); }

@@ -2,15 +2,12 @@
 // Must never: wake a writer before its commit is on disk, or say "nothing happened" when it may.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -55,9 +52,9 @@ class Txn {
 
 struct StoreOptions {
   /// Where the writers wait: completions are posted here, all of a batch with one post.
-  boost::asio::any_io_executor waiters;
+  boost::asio::any_io_executor waiters = {};
   /// Where the steps run, one batch at a time. Empty: a thread of the store's own.
-  boost::asio::any_io_executor runner;
+  boost::asio::any_io_executor runner = {};
   std::size_t max_queued = 20'000;  ///< over this, StoreBusy
   std::size_t max_batch = 2'000;    ///< steps in one commit
   /// For comparison in the benchmark only: every step gets a commit of its own.
@@ -73,21 +70,15 @@ struct StoreStats {
 };
 
 namespace detail {
-/// One queued step, a node of the store's queue. Owned by the queue until completed or abandoned.
-class Operation {
- public:
-  virtual ~Operation() = default;
-  virtual bool writes() const = 0;
-  virtual void run(Txn& txn) = 0;                        ///< throws what the step throws
-  virtual void fail(std::exception_ptr error) = 0;       ///< instead of a result
-  virtual void complete() = 0;                           ///< on the waiters' executor, once
-};
-}  // namespace detail
+class Operation;
+}
 
 /// Threads: constructed, awaited and destroyed on the waiters' executor; steps run on the runner.
 /// A step is const-callable with (Txn&), owns its captures, refuses *before* it writes (a returned
 /// Result error after a change is a broken promise and stops the process), and may run again after
-/// a rollback. Whatever it throws reaches its own waiter only.
+/// a rollback. What it returns can be default-constructed. Whatever it throws reaches its own
+/// waiter only, except a sql::Failure of the environment (busy, full, read_only, corrupt, io): that
+/// ends its whole batch as StoreUnavailable.
 class Store {
  public:
   /// Opens the writer. Throws StoreUnavailable with a sentence (locked by pid N, from the future,
@@ -98,12 +89,15 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Runs the step in the next batch; resumes when its commit is durable. Never cancelled.
+  /// Runs the step in the next batch; resumes when its commit is durable. Never cancelled: a
+  /// cancellation before the call throws operation_aborted and nothing happens, a later one is seen
+  /// by the next co_await. Throws StoreUnavailable, StoreBusy (nothing happened, safe to repeat),
+  /// StoreInDoubt, and what the step throws (its changes are taken back).
   template <class Step>
   boost::asio::awaitable<std::invoke_result_t<const Step&, Txn&>> write(Step step);
 
-  /// Runs the step between batches, on the writing connection, seeing every commit before it. For
-  /// bounded reads; it must not write.
+  /// Runs the step between batches, on the writing connection, seeing every commit before it and
+  /// every write queued before it. For bounded reads; it must not write. Throws as write() does.
   template <class Step>
   boost::asio::awaitable<std::invoke_result_t<const Step&, Txn&>> read(Step step);
 
@@ -112,13 +106,15 @@ class Store {
   std::string name() const;
 
   /// Drops every waiter without resuming it (its frame is gone or going): for teardown before the
-  /// executor ends. Steps already running finish.
+  /// executor ends. Steps already running finish, those still queued never run. Asio unwinds each
+  /// dropped frame by a post on its own executor.
   void abandon();
 
  private:
   class Core;
+  template <bool Writes>
+  struct Submit;
   void submit(std::unique_ptr<detail::Operation> operation);
-  boost::asio::any_io_executor waiters() const;
 
   std::shared_ptr<Core> core_;
 };
