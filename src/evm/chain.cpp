@@ -1,0 +1,104 @@
+// Owns: what of the EVM chain is pure: names, orders, and the check of signed bytes.
+#include "evm/chain.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <holdfast/base/ensure.hpp>
+
+#include "evm/chain_fee_cache.hpp"
+
+namespace holdfast::evm {
+namespace {
+
+using ports::ChainError;
+
+/// Addresses in records went through `parse_address` on their way in.
+Address20 recorded(const domain::Address& address) {
+  const Result<Address20> parsed = evm::parse_address(address.value);
+  ensure(parsed.has_value(), "a recorded EVM address cannot be read");
+  return *parsed;
+}
+
+Error wrong_bytes(const Error& why) { return refuse(ChainError::wrong_bytes, why.detail); }
+
+}  // namespace
+
+std::optional<std::uint64_t> chain_number(const domain::ChainId& id) {
+  constexpr std::string_view prefix = "eip155:";
+  const std::string_view text = id.value;
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const std::optional<U256> number = U256::from_decimal(text.substr(prefix.size()));
+  const std::optional<std::uint64_t> small = number ? number->to_u64() : std::nullopt;
+  if (!small || *small == 0 || *small > wire_limits::number) return std::nullopt;
+  return small;
+}
+
+EvmChain::EvmChain(EvmOptions options, Rpc& rpc, ports::Clock& clock)
+    : number_(chain_number(options.id).value_or(0)),
+      rpc_(rpc),
+      clock_(clock),
+      info_{.id = options.id,
+            .ordered = true,
+            .opaque = false,
+            .finality = options.finality,
+            .answer_at = options.answer_at,
+            .max_unconsumed = options.max_unconsumed,
+            .poll_ms = options.poll_ms},
+      confirmations_only_(options.confirmations_only),
+      fee_policy_(options.fees),
+      fee_cache_(std::make_unique<FeeCache>()) {
+  ensure(number_ != 0, "an EVM chain id is eip155: and a number");
+}
+
+EvmChain::~EvmChain() = default;
+
+Result<domain::Address> EvmChain::parse_address(std::string_view text) const {
+  const Result<Address20> parsed = evm::parse_address(text);
+  if (!parsed) return refuse(ChainError::bad_address, parsed.error().detail);
+  return domain::Address{to_checksum(*parsed)};
+}
+
+Result<domain::AssetId> EvmChain::parse_asset(std::string_view text) const {
+  if (text == domain::native_asset.value) return domain::native_asset;
+  const Result<Address20> parsed = evm::parse_address(text);
+  if (!parsed) {
+    return refuse(ChainError::bad_asset,
+                  "an asset is \"native\" or a token's address: " + parsed.error().detail);
+  }
+  return domain::AssetId{to_checksum(*parsed)};
+}
+
+ports::Call EvmChain::noop_call(const domain::Address& account) const {
+  return {.target = account, .value = {}, .payload = {}};
+}
+
+Transaction1559 EvmChain::transaction(const ports::Order& order) const {
+  return {.chain_id = number_,
+          .nonce = order.sequence.value,
+          .max_priority_fee = order.fees.priority_fee,
+          .max_fee = order.fees.max_fee,
+          .gas_limit = order.fees.gas_limit,
+          .to = recorded(order.call.target),
+          .value = order.call.value,
+          .data = order.call.payload};
+}
+
+Digest EvmChain::digest(const ports::Order& order) const {
+  return signing_digest(transaction(order)).value;
+}
+
+Result<ports::SignedTx> EvmChain::seal(const ports::Order& order, ByteView signature) const {
+  const Result<Signature> parsed = parse_signature(signature);
+  if (!parsed) return wrong_bytes(parsed.error());
+  const Transaction1559 recorded_tx = transaction(order);
+  Bytes bytes = encode_signed(recorded_tx, *parsed);
+  // Read back as a stranger's: what is posted is what these bytes say, not what we meant to encode.
+  const Result<SignedTransaction> read = decode_signed(bytes);
+  if (!read) return wrong_bytes(read.error());
+  const Result<void> says = check_says(*read, recorded_tx, recorded(order.sender));
+  if (!says) return wrong_bytes(says.error());
+  return ports::SignedTx{std::move(bytes), {read->hash.value}};
+}
+
+}  // namespace holdfast::evm

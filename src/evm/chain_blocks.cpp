@@ -1,0 +1,161 @@
+// Owns: the EVM chain's reads of whole blocks and of single transactions, and the search for the
+// transaction that consumed a sequence.
+#include <algorithm>
+
+#include "evm/chain.hpp"
+
+namespace holdfast::evm {
+
+namespace json = boost::json;
+using ports::Outcome;
+using ports::Whereabouts;
+
+namespace {
+
+constexpr std::size_t receipts_at_once = 100;
+
+RpcCall by_hash(std::string method, const domain::TxHash& hash) {
+  return {std::move(method), json::array{hash.hex()}};
+}
+
+bool lacks_method(const Answer& answer) {
+  return answer.refused() != nullptr &&
+         answer.refused()->kind == ports::RefusalKind::no_such_method;
+}
+
+}  // namespace
+
+ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_one(
+    const WireBlock& block) {
+  using Receipts = std::vector<WireReceipt>;
+  Receipts out;
+  out.reserve(block.txs.size());
+  for (std::size_t at = 0; at < block.txs.size(); at += receipts_at_once) {
+    std::vector<RpcCall> calls;
+    for (std::size_t i = at; i < std::min(at + receipts_at_once, block.txs.size()); ++i) {
+      calls.push_back(by_hash("eth_getTransactionReceipt", block.txs[i].hash));
+    }
+    const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+    if (const Answer* failed = first_failure(answers)) co_return failed->failure<Receipts>();
+    for (const Answer& answer : answers) {
+      Read<WireReceipt> receipt = read_receipt(*answer.ok());
+      if (!receipt) co_return unknown(receipt.error());
+      out.push_back(std::move(*receipt));
+    }
+  }
+  co_return out;
+}
+
+ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block(std::uint64_t height) {
+  using Found = std::optional<ports::Block>;
+  std::vector<RpcCall> calls{{"eth_getBlockByNumber", json::array{quantity(height), true}}};
+  if (!lacks_block_receipts_) {
+    calls.push_back({"eth_getBlockReceipts", json::array{quantity(height)}});
+  }
+  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  if (answers[0].ok() == nullptr) co_return answers[0].failure<Found>();
+  if (answers[0].ok()->is_null()) co_return Found{};
+  const Read<WireBlock> block = read_block(*answers[0].ok());
+  if (!block) co_return unknown(block.error());
+  if (block->header.ref.height != height) co_return unknown("a block of another height");
+
+  if (answers.size() > 1 && lacks_method(answers[1])) lacks_block_receipts_ = true;
+  Outcome<std::vector<WireReceipt>> receipts;
+  if (lacks_block_receipts_) {
+    receipts = co_await receipts_one_by_one(*block);
+  } else if (answers[1].ok() == nullptr) {
+    receipts = answers[1].failure<std::vector<WireReceipt>>();
+  } else {
+    receipts = outcome_of(read_receipts(*answers[1].ok()));
+  }
+  if (receipts.ok() == nullptr) co_return receipts.failure<Found>();
+  Read<std::vector<domain::MinedTx>> txs = join(*block, *receipts.ok());
+  if (!txs) co_return unknown(txs.error());
+  co_return Found{ports::Block{.ref = block->header.ref,
+                               .parent = block->header.parent,
+                               .time_s = block->header.time_s,
+                               .txs = std::move(*txs)}};
+}
+
+ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
+  std::vector<RpcCall> calls{by_hash("eth_getTransactionByHash", hash),
+                             by_hash("eth_getTransactionReceipt", hash)};
+  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  if (const Answer* failed = first_failure(answers)) co_return failed->failure<Whereabouts>();
+  const json::value& tx_answer = *answers[0].ok();
+  const json::value& receipt_answer = *answers[1].ok();
+  if (tx_answer.is_null() && receipt_answer.is_null()) co_return Whereabouts{};
+  if (tx_answer.is_null()) co_return unknown("a receipt without its transaction");
+  Read<WireTx> tx = read_tx(tx_answer);
+  if (!tx) co_return unknown(tx.error());
+  if (tx->hash != hash) co_return unknown("a transaction of another hash than was asked for");
+  if (receipt_answer.is_null()) {
+    if (tx->block) co_return unknown("a transaction in a block, and no receipt of it yet");
+    co_return Whereabouts{Whereabouts::Place::pending, std::nullopt};
+  }
+  Read<WireReceipt> receipt = read_receipt(receipt_answer);
+  if (!receipt) co_return unknown(receipt.error());
+  co_return co_await located(std::move(*tx), std::move(*receipt));
+}
+
+/// A receipt may come from a block that is canonical no more, or from a node on another fork: it
+/// counts when the block now at its height is its block.
+ports::Awaitable<Outcome<Whereabouts>> EvmChain::located(WireTx tx, WireReceipt receipt) {
+  const Outcome<Header> header = co_await header_at(receipt.block.height);
+  if (header.ok() == nullptr) co_return header.failure<Whereabouts>();
+  Read<domain::MinedTx> mined = join(*header.ok(), tx, receipt);
+  if (!mined) co_return unknown(mined.error());
+  co_return Whereabouts{Whereabouts::Place::mined, std::move(*mined)};
+}
+
+/// The lowest height whose state has a count above `at`, at most `final_height`, whose count is
+/// above it (the caller has seen that).
+ports::Awaitable<Outcome<std::uint64_t>> EvmChain::height_that_passed(
+    const domain::Address& account, std::uint64_t at, std::uint64_t final_height) {
+  std::uint64_t above = final_height;           // count there > at
+  std::optional<std::uint64_t> not_above;       // count there <= at
+  for (std::uint64_t step = 1; !not_above && above > 0; step *= 4) {
+    const std::uint64_t probe = above - std::min(step, above);
+    const Outcome<std::uint64_t> count = co_await count_at(account, quantity(probe));
+    if (count.ok() == nullptr) co_return count;
+    if (*count.ok() > at) {
+      above = probe;
+    } else {
+      not_above = probe;
+    }
+  }
+  if (!not_above) co_return unknown("the account's count is above this number in block zero");
+  while (above - *not_above > 1) {
+    const std::uint64_t probe = *not_above + (above - *not_above) / 2;
+    const Outcome<std::uint64_t> count = co_await count_at(account, quantity(probe));
+    if (count.ok() == nullptr) co_return count;
+    if (*count.ok() > at) {
+      above = probe;
+    } else {
+      not_above = probe;
+    }
+  }
+  co_return above;
+}
+
+ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer(
+    domain::Address account, domain::Sequence at) {
+  using Found = std::optional<domain::MinedTx>;
+  const Outcome<Header> final = co_await final_block();
+  if (final.ok() == nullptr) co_return final.failure<Found>();
+  const std::uint64_t top = final.ok()->ref.height;
+  const Outcome<std::uint64_t> count = co_await count_at(account, quantity(top));
+  if (count.ok() == nullptr) co_return count.failure<Found>();
+  if (*count.ok() <= at.value) co_return Found{};
+  const Outcome<std::uint64_t> height = co_await height_that_passed(account, at.value, top);
+  if (height.ok() == nullptr) co_return height.failure<Found>();
+  Outcome<std::optional<ports::Block>> read = co_await block(*height.ok());
+  if (read.ok() == nullptr) co_return read.failure<Found>();
+  if (!*read.ok()) co_return unknown("the node has no block at a final height");
+  for (domain::MinedTx& tx : (*read.ok())->txs) {
+    if (tx.sender == account && tx.sequence == at) co_return Found{std::move(tx)};
+  }
+  co_return Found{};
+}
+
+}  // namespace holdfast::evm

@@ -1,0 +1,30 @@
+// Owns: the one fee history that all quotes share, and those who wait while it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/experimental/channel.hpp>
+
+#include "evm/chain.hpp"
+
+namespace holdfast::evm {
+
+/// Prices move once a block, and no block here is younger than that.
+inline constexpr std::int64_t fee_history_ms = 500;
+
+struct EvmChain::FeeCache {
+  struct Asking {
+    explicit Asking(const boost::asio::any_io_executor& executor) : done(executor) {}
+    /// Nothing is ever sent through it: it is closed when the answer is here, or will not come.
+    boost::asio::experimental::channel<void(boost::system::error_code)> done;
+    std::optional<ports::Outcome<FeeHistory>> answer;  ///< empty: the one who asked was cancelled
+  };
+
+  std::optional<FeeHistory> history;
+  std::int64_t read_ms = 0;  ///< monotonic, when `history` was asked for
+  std::shared_ptr<Asking> asking;  ///< set while somebody asks the node
+};
+
+}  // namespace holdfast::evm

@@ -1,0 +1,185 @@
+// Owns: the EVM chain's small reads: identity, heights, counts, balances, contract calls.
+#include <algorithm>
+
+#include "evm/chain.hpp"
+
+namespace holdfast::evm {
+
+namespace json = boost::json;
+using domain::FinalityTag;
+using ports::Outcome;
+
+namespace {
+
+constexpr std::size_t answer_limit = 4096;  // of a contract: words and short texts
+
+RpcCall header_call(std::string at) {
+  return {"eth_getBlockByNumber", json::array{std::move(at), false}};
+}
+RpcCall count_call(const domain::Address& account, std::string at) {
+  return {"eth_getTransactionCount", json::array{account.value, std::move(at)}};
+}
+
+std::string tag(FinalityTag of) { return std::string(to_text(of)); }
+
+Read<Header> header_of(const json::value& answer) {
+  if (answer.is_null()) return Unreadable{"the node has no such block"};
+  return read_header(answer);
+}
+
+}  // namespace
+
+ports::Awaitable<Outcome<bool>> EvmChain::check() {
+  const Answer answer = co_await rpc_.call("eth_chainId", {});
+  if (answer.ok() == nullptr) co_return answer.failure<bool>();
+  const Read<std::uint64_t> id = read_number(*answer.ok(), "the node's chain id");
+  if (!id) co_return unknown(id.error());
+  if (*id != number_) {
+    co_return ports::Refused{ports::RefusalKind::other,
+                             "the node serves eip155:" + std::to_string(*id) +
+                                 ", the configuration says " + info_.id.value};
+  }
+  co_return true;
+}
+
+bool EvmChain::tag_is_final() const {
+  return !confirmations_only_ && info_.finality.confirmations <= 1;
+}
+
+std::uint64_t EvmChain::final_height(std::uint64_t latest, std::uint64_t tagged) const {
+  const std::uint64_t above = std::max<std::uint32_t>(info_.finality.confirmations, 1) - 1;
+  return std::min(tagged, latest - std::min(latest, above));
+}
+
+ports::Awaitable<Outcome<std::optional<Header>>> EvmChain::maybe_header_at(std::uint64_t height) {
+  using Found = std::optional<Header>;
+  RpcCall call = header_call(quantity(height));
+  const Answer answer = co_await rpc_.call(std::move(call.method), std::move(call.params));
+  if (answer.ok() == nullptr) co_return answer.failure<Found>();
+  if (answer.ok()->is_null()) co_return Found{};
+  const Read<Header> read = read_header(*answer.ok());
+  if (!read) co_return unknown(read.error());
+  if (read->ref.height != height) co_return unknown("a block of another height");
+  co_return Found{*read};
+}
+
+ports::Awaitable<Outcome<Header>> EvmChain::header_at(std::uint64_t height) {
+  const Outcome<std::optional<Header>> header = co_await maybe_header_at(height);
+  if (header.ok() == nullptr) co_return header.failure<Header>();
+  if (!*header.ok()) co_return unknown("the node has no such block");
+  co_return **header.ok();
+}
+
+ports::Awaitable<Outcome<Header>> EvmChain::final_block() {
+  std::vector<RpcCall> calls;
+  if (!tag_is_final()) calls.push_back(header_call("latest"));
+  if (!confirmations_only_) calls.push_back(header_call(tag(info_.finality.tag)));
+  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  if (const Answer* failed = first_failure(answers)) co_return failed->failure<Header>();
+  const Read<Header> latest = header_of(*answers.front().ok());
+  if (!latest) co_return unknown(latest.error());
+  const Read<Header> tagged = header_of(*answers.back().ok());
+  if (!tagged) co_return unknown(tagged.error());
+  const std::uint64_t height = final_height(latest->ref.height, tagged->ref.height);
+  if (height == tagged->ref.height) co_return *tagged;
+  co_return co_await header_at(height);
+}
+
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
+  std::vector<RpcCall> calls{header_call("latest")};
+  if (!confirmations_only_) {
+    calls.push_back(header_call("safe"));
+    calls.push_back(header_call("finalized"));
+  }
+  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  if (const Answer* failed = first_failure(answers)) co_return failed->failure<ports::Head>();
+  std::vector<Header> headers;
+  for (const Answer& answer : answers) {
+    const Read<Header> read = header_of(*answer.ok());
+    if (!read) co_return unknown(read.error());
+    headers.push_back(*read);
+  }
+  Header latest = headers.front();
+  Header finalized = headers.back();
+  std::uint64_t safe = finalized.ref.height;
+  if (confirmations_only_) {
+    const std::uint64_t height = final_height(latest.ref.height, latest.ref.height);
+    const Outcome<Header> deep = co_await header_at(height);
+    if (deep.ok() == nullptr) co_return deep.failure<ports::Head>();
+    finalized = *deep.ok();
+    safe = height;
+  } else {
+    // A block may have come between the reads; what is final is canonical and may stand for newest.
+    if (finalized.ref.height > latest.ref.height) latest = finalized;
+    safe = std::clamp(headers[1].ref.height, finalized.ref.height, latest.ref.height);
+  }
+  co_return ports::Head{.latest = latest.ref,
+                        .latest_time_s = latest.time_s,
+                        .safe_height = safe,
+                        .finalized_height = finalized.ref.height,
+                        .finalized_time_s = finalized.time_s};
+}
+
+ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash(
+    std::uint64_t height) {
+  using Found = std::optional<domain::BlockHash>;
+  const Outcome<std::optional<Header>> header = co_await maybe_header_at(height);
+  if (header.ok() == nullptr) co_return header.failure<Found>();
+  if (!*header.ok()) co_return Found{};
+  co_return Found{(*header.ok())->ref.hash};
+}
+
+ports::Awaitable<Outcome<std::uint64_t>> EvmChain::count_at(const domain::Address& account,
+                                                            std::string at) {
+  RpcCall call = count_call(account, std::move(at));
+  const Answer answer = co_await rpc_.call(std::move(call.method), std::move(call.params));
+  if (answer.ok() == nullptr) co_return answer.failure<std::uint64_t>();
+  co_return outcome_of(read_number(*answer.ok(), "the transaction count"));
+}
+
+ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences(domain::Address account) {
+  std::string final_at = tag(info_.finality.tag);
+  if (!tag_is_final()) {
+    const Outcome<Header> block = co_await final_block();
+    if (block.ok() == nullptr) co_return block.failure<ports::SequenceCounts>();
+    final_at = quantity(block.ok()->ref.height);
+  }
+  std::vector<RpcCall> calls;
+  // The final state first: a block that comes between the reads can only raise the later ones.
+  calls.push_back(count_call(account, std::move(final_at)));
+  calls.push_back(count_call(account, "latest"));
+  calls.push_back(count_call(account, "pending"));
+  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  if (const Answer* failed = first_failure(answers)) {
+    co_return failed->failure<ports::SequenceCounts>();
+  }
+  std::vector<std::uint64_t> counts;
+  for (const Answer& answer : answers) {
+    const Read<std::uint64_t> count = read_number(*answer.ok(), "the transaction count");
+    if (!count) co_return unknown(count.error());
+    counts.push_back(*count);
+  }
+  if (counts[0] > counts[1]) {
+    co_return unknown("the account's final count is above its latest: two nodes that disagree");
+  }
+  co_return ports::SequenceCounts{
+      .latest = {counts[1]}, .pending = {std::max(counts[1], counts[2])}, .finalized = {counts[0]}};
+}
+
+ports::Awaitable<Outcome<domain::Amount>> EvmChain::native_balance(domain::Address account) {
+  const Answer answer = co_await rpc_.call("eth_getBalance", json::array{account.value, "latest"});
+  if (answer.ok() == nullptr) co_return answer.failure<domain::Amount>();
+  co_return outcome_of(read_quantity(*answer.ok(), "the balance"));
+}
+
+ports::Awaitable<Outcome<Bytes>> EvmChain::call_contract(Address20 contract, Bytes data,
+                                                         std::string at) {
+  json::array params;
+  params.emplace_back(json::object{{"to", to_checksum(contract)}, {"data", to_0x(data)}});
+  params.emplace_back(std::move(at));
+  const Answer answer = co_await rpc_.call("eth_call", std::move(params));
+  if (answer.ok() == nullptr) co_return answer.failure<Bytes>();
+  co_return outcome_of(read_data(*answer.ok(), "the contract's answer", answer_limit));
+}
+
+}  // namespace holdfast::evm
