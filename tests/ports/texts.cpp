@@ -46,8 +46,7 @@ TEST_CASE("ports: chain and verify errors are told apart by category, value and 
     CHECK(texts.insert(code.message()).second);
   }
   CHECK(texts.size() == 14);
-  CHECK_FALSE(texts.contains("an unknown chain error"));
-  CHECK_FALSE(texts.contains("an unknown verification error"));
+  for (const std::string& text : texts) CHECK_FALSE(text.starts_with("unknown error"));
   CHECK(make_error_code(ports::ChainError::bad_asset) !=
         make_error_code(ports::VerifyError::bad_signature));
   CHECK(boost::system::error_code(ports::VerifyError::expired).message() ==
