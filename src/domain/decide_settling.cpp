@@ -99,6 +99,8 @@ std::optional<Step> nothing_signed(const View& view) {
   if (!may_sign || view.any_may_live() || view.refused() || !view.still_wanted()) {
     return std::nullopt;
   }
+  // What an outside sender does with an order leaves no trace we could read: one order, ever.
+  if (view.policy.opaque && !view.facts.attempts.empty()) return std::nullopt;
   if (view.seen.simulation && view.seen.simulation->result == SimulationSeen::Result::unknown) {
     return view.nack("simulation_unreadable");
   }
@@ -158,7 +160,9 @@ std::optional<Step> late_by_wall_clock(const View& view) {
 std::optional<Step> curable(const View& view) {
   const bool curable = view.seen.post && view.seen.post->answer == PostAnswer::refused_curable;
   if (!curable || view.newest_found({Found::pending}) != nullptr) return std::nullopt;
-  if (view.policy.can_replace && !view.seen.sign) return step::Replace{};
+  // One correction a delivery: a node that refuses that too is asked again after a wait.
+  const bool corrected = view.seen.stored_now && view.facts.attempts.size() > 1;
+  if (view.may_replace() && !corrected) return step::Replace{};
   return view.nack("post_refused_curable");
 }
 
@@ -167,7 +171,7 @@ std::optional<Step> pending(const View& view) {
   if (found == nullptr) return std::nullopt;
   const bool may_push = view.is_stuck() && view.still_wanted() && !view.seen.post;
   if (!may_push || view.seen.sign) return step::Confirm{*found->hash};
-  if (view.policy.can_replace) return step::Replace{true};
+  if (view.may_replace()) return step::Replace{true};
   const Attempt* attempt = view.postable();
   if (attempt == nullptr) return step::Confirm{*found->hash};
   return step::Post{attempt->id};
@@ -186,9 +190,7 @@ std::optional<Step> not_found(const View& view) {
     return view.nack("authorization_not_final");
   }
   if (attempt != nullptr) return step::Post{attempt->id};
-  const bool may_sign_again = view.policy.can_replace && view.facts.slot &&
-                              is_signed_and_unconsumed(view.facts.slot->state) && !view.seen.sign;
-  if (may_sign_again) return step::Replace{};
+  if (view.may_replace() && !view.seen.stored_now) return step::Replace{};
   return view.nack("no_bytes_to_post");
 }
 

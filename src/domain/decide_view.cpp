@@ -214,6 +214,11 @@ bool View::is_stuck() const {
          *now.since_post_ms >= policy.stuck_after_ms;
 }
 
+bool View::may_replace() const {
+  return policy.can_replace && !seen.sign && facts.slot &&
+         is_signed_and_unconsumed(facts.slot->state);
+}
+
 // ---- endings
 // --------------------------------------------------------------------------------------
 

@@ -69,6 +69,9 @@ struct View {
   bool consumer_was_fetched(SlotId slot) const;
   bool slot_is_consumed() const;
   bool is_stuck() const;
+  /// Another attempt at the same sequence, of which at most one can be mined. Without a signed slot
+  /// there is no such sequence, and a second attempt could pay twice.
+  bool may_replace() const;
 
   // -- endings
   /// Signed, and it should not run any more: cancel asked, past the deadline, refused for good, the
