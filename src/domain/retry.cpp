@@ -12,7 +12,7 @@ std::int64_t backoff_ms(const RetryPolicy& policy, std::uint32_t tries, std::uin
   for (std::uint32_t i = 0; i < tries && full < cap; ++i) {
     full = full > cap / 2 ? cap : full * 2;
   }
-  const std::int64_t certain = full / 2;
+  const std::int64_t certain = std::max<std::int64_t>(full / 2, 1);  // never a busy loop
   const auto choices = static_cast<std::uint64_t>(full - certain) + 1;
   return certain + static_cast<std::int64_t>(jitter % choices);
 }
