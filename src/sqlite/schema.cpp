@@ -97,11 +97,12 @@ CREATE TABLE jobs (
   lapsed_leases INTEGER NOT NULL CHECK (lapsed_leases >= 0),
   nacks INTEGER NOT NULL CHECK (nacks >= 0),
   why TEXT NOT NULL,
-  -- 1: asked for again while leased, by a change the lease's holder may not have seen: its ack
-  -- queues the job again instead of ending it
-  again INTEGER NOT NULL CHECK (again IN (0, 1)),
+  -- asked for again while leased, by a change the lease's holder may not have seen: its ack then
+  -- queues the job for this time instead of ending it
+  again_ms INTEGER,
   PRIMARY KEY (intent, kind),
-  CHECK ((receipt IS NULL) = (instance IS NULL))
+  CHECK ((receipt IS NULL) = (instance IS NULL)),
+  CHECK (receipt IS NOT NULL OR again_ms IS NULL)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_visible ON jobs (visible_ms, intent, chain);
 CREATE UNIQUE INDEX jobs_leased ON jobs (receipt) WHERE receipt IS NOT NULL;

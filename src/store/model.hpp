@@ -30,6 +30,7 @@ enum class StoreError {
   unproven,                ///< the proof offered does not hold against what is stored
   name_taken,              ///< an API key of this name is there, or was
   illegal_slot_move,       ///< not a move of domain.md section 3: a bug
+  bad_key,                 ///< an API key with a bad name or scope
 };
 boost::system::error_code make_error_code(StoreError error);
 
@@ -42,7 +43,7 @@ struct Request {
 
 /// One step of a life, also the audit trail. `intent` is empty for account and operator events.
 /// Kinds: "move" (the birth included: `from` empty), "cancel" (asked for), "slot", "account",
-/// "job". Attempts and their answers are rows of their own and bring no event.
+/// "key". Attempts and their answers are rows of their own and bring no event.
 struct Event {
   std::int64_t seq = 0;
   std::int64_t at_ms = 0;

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "store/model.hpp"
 #include <holdfast/store/store.hpp>
+#include "store/model.hpp"
 
 namespace holdfast::store {
 
@@ -24,8 +24,7 @@ std::vector<BalanceRow> balances(Txn& txn, std::size_t limit);
 /// Intents of this chain the listener must watch: settling, confirming and in review, with all
 /// their attempts; in id order after `after`, at most `limit`.
 std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
-                                   const std::optional<domain::IntentId>& after,
-                                   std::size_t limit);
+                                   const std::optional<domain::IntentId>& after, std::size_t limit);
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);

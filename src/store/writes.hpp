@@ -6,12 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "store/model.hpp"
 #include <holdfast/store/store.hpp>
+#include "store/model.hpp"
 
 namespace holdfast::store {
 
-// ---- intents --------------------------------------------------------------------------------------
+// ---- intents
+// --------------------------------------------------------------------------------------
 
 /// Creates the intent (and, when it is authorized already, its job), or answers a replay of the
 /// same request as the first time. `key_reused`, `redemption_taken`. The ref is derived again and
@@ -30,9 +31,9 @@ Result<Answered> answer_move(Txn& txn, const Move& move);
 
 /// Records that somebody wants out; section 4 decides what becomes of it. Raises the version.
 Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
-                                 const std::optional<domain::CallerId>& caller,
-                                 domain::Actor actor, std::string_view who,
-                                 std::string_view reason, std::int64_t now_ms);
+                                 const std::optional<domain::CallerId>& caller, domain::Actor actor,
+                                 std::string_view who, std::string_view reason,
+                                 std::int64_t now_ms);
 
 // ---- slots and attempts -----------------------------------------------------------------------
 
@@ -47,11 +48,13 @@ Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::ui
 /// slot to signed. On any refusal the caller destroys the bytes.
 Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted);
 
-/// What a post told us. Moves the slot to broadcast when accepted. Never a state of the intent.
+/// What a post told us. Moves the slot to broadcast when accepted. Never a state of the intent; but
+/// an answer other than the one before raises its version: read the facts again.
 Result<void> record_post(Txn& txn, const PostRecord& record);
 
 /// A slot's own move: consumed (journals the consumer's gas once), quarantined, released unsigned,
-/// back to broadcast. Illegal moves are refused; being there already is no change.
+/// back to broadcast. Illegal moves are refused; being there already is no change. Raises the
+/// version of the slot's item.
 Result<void> move_slot(Txn& txn, const SlotMove& move);
 
 /// Takes an account over: its epoch goes up and is returned. First use inserts it.
@@ -59,7 +62,8 @@ std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
                                 const domain::Address& account, std::string_view who,
                                 std::int64_t now_ms);
 
-// ---- the queue --------------------------------------------------------------------------------------
+// ---- the queue
+// --------------------------------------------------------------------------------------
 
 /// Up to receipts.size() jobs, oldest visible first, each with its facts. A lease that ran out is
 /// handed out again and counted as lapsed.
@@ -70,16 +74,20 @@ Result<void> ack_job(Txn& txn, const domain::Receipt& receipt);
 Result<void> nack_job(Txn& txn, const domain::Receipt& receipt, std::int64_t visible_ms,
                       std::string_view why);
 /// A restarted instance that owns the store gets every lease back at once, none counted as lapsed.
+/// What was nacked for a later time is visible at `now_ms` too: the queue's time starts anew.
 std::size_t return_leases(Txn& txn, std::int64_t now_ms);
 /// Idempotent while queued or leased; after an ack the same id is new work. False: it was there.
 bool enqueue_job(Txn& txn, const domain::Job& job, std::int64_t visible_ms);
-/// Enqueues a settle job for authorized and settling intents that have none, in rotation by
-/// `looked_at`, at most `limit` looked at; returns the ids. Must normally find none.
+/// Enqueues a settle job for authorized and settling intents that have none, in fair
+/// rotation (a cursor per state, kept in the store), at most `limit` looked at; returns the ids.
+/// Must normally find none.
 std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std::size_t limit);
 
-// ---- keys --------------------------------------------------------------------------------------------
+// ---- keys
+// --------------------------------------------------------------------------------------------
 
-/// Refused with a sentence when the name is taken. Scopes: pay, payout, ops, x402.
+/// `name_taken` (also by a revoked key: the name is a caller's id), `bad_key`. Scopes: pay, payout,
+/// ops, x402.
 Result<void> add_api_key(Txn& txn, const ApiKey& key);
 /// `not_found` when there is no live key of that name.
 Result<void> revoke_api_key(Txn& txn, std::string_view name, std::int64_t now_ms);

@@ -1,0 +1,163 @@
+// Creating an intent, and the requests that are answered the same for ever.
+#include <algorithm>
+
+#include "store/events.hpp"
+#include "store/moves.hpp"
+#include "store/reads.hpp"
+#include "store/redemptions.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::store {
+
+using domain::IntentState;
+
+Result<void> check_redeemable(Txn& txn, const domain::IntentId& id, const domain::Terms& terms,
+                              const domain::Authorization& authorization) {
+  const auto holder = first(
+      txn,
+      "SELECT id FROM intents WHERE redemption_key = $1 AND redemption_key IS NOT NULL"
+      " AND redemption_ended = 0",
+      [](const Row& row) { return row.fixed<domain::IntentId>(0); },
+      domain::derive_redemption_key(terms, authorization.nonce));
+  if (!holder || *holder == id) return {};
+  return refuse(StoreError::redemption_taken, "this authorization belongs to another payment");
+}
+
+std::uint64_t ended_redemptions(Txn& txn, const domain::RedemptionKey& key) {
+  return static_cast<std::uint64_t>(number_of(
+      txn, "SELECT count(*) FROM intents WHERE redemption_key = $1 AND redemption_ended = 1", key));
+}
+
+namespace {
+
+/// The creation's answer again; the first step of a history is the birth.
+Result<Answered> created_before(Txn& txn, const IntentRow& row, const NewIntent& wanted) {
+  const domain::Intent& intent = row.intent;
+  const auto history = events_of(txn, row.row);
+  ensure(!history.empty() && history.front().request.has_value(),
+         "an intent has no birth in its history");
+  const Request& birth = *history.front().request;
+  const bool same_caller = intent.caller == wanted.intent.caller;
+  if (same_caller && birth.fingerprint == wanted.request.fingerprint) {
+    return Answered{as_shown_after(intent, history, 0), true};
+  }
+  // The id is the caller's key, or what is redeemed: which of the two tells what was repeated.
+  if (same_caller && birth.key == wanted.request.key) {
+    return refuse(StoreError::key_reused, "the idempotency key came with another request before");
+  }
+  return intent.bearer
+             ? refuse(StoreError::redemption_taken, "this authorization belongs to another payment")
+             : refuse(StoreError::key_reused, "the payment's id is taken by another request");
+}
+
+void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
+  Event event;
+  event.at_ms = row.intent.created_ms;
+  event.kind = "move";
+  event.to = row.intent.state;
+  event.actor = domain::Actor::api;
+  event.who = row.intent.caller.value;
+  event.version = row.intent.version;
+  event.request = request;
+  add_event(txn, row.row, event);
+}
+
+}  // namespace
+
+Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
+  IntentRow row;
+  row.intent = wanted.intent;
+  domain::Intent& intent = row.intent;
+  const bool authorized = intent.state == IntentState::authorized;
+  ensure(authorized || intent.state == IntentState::created, "an intent is born in another state");
+  ensure(intent.authorization.has_value() == (authorized && intent.bearer),
+         "an intent is born authorized exactly when a bearer's signature came with it");
+  intent.updated_ms = intent.created_ms;
+  if (intent.authorization) {
+    // Two indexes could refuse the row; which request comes first is found out before.
+    const auto there = load_intent(txn, intent.id);
+    if (there) return created_before(txn, *there, wanted);
+    const auto redeemable = check_redeemable(txn, intent.id, intent.terms, *intent.authorization);
+    if (redeemable.has_error()) return redeemable.error();
+  }
+  if (!insert_intent(txn, row)) {
+    const auto there = load_intent(txn, intent.id);
+    ensure(there.has_value(), "an id is taken by no intent");
+    return created_before(txn, *there, wanted);
+  }
+  write_birth(txn, row, wanted.request);
+  if (authorized) {
+    enqueue_for_change(txn, row, wanted.queue_ms != 0 ? wanted.queue_ms : intent.created_ms);
+  }
+  return Answered{std::move(intent), false};
+}
+
+namespace {
+
+/// The answer of the move that led to this state, whoever asked for it.
+Answered answer_of_step(const domain::Intent& now, const std::vector<Event>& history,
+                        std::size_t at) {
+  return {as_shown_after(now, history, at), true};
+}
+
+}  // namespace
+
+Result<Answered> answer_move(Txn& txn, const Move& move) {
+  if (move.request) {
+    const auto row = load_intent(txn, move.id);
+    const bool theirs = row && (!move.caller || row->intent.caller == *move.caller);
+    if (!theirs) return refuse(StoreError::not_found, "there is no payment " + text(move.id));
+    const auto history = events_of(txn, row->row);
+    const auto before = std::find_if(history.begin(), history.end(), [&](const Event& step) {
+      return step.request && step.request->key == move.request->key;
+    });
+    if (before != history.end()) {
+      if (before->request->fingerprint != move.request->fingerprint) {
+        return refuse(StoreError::key_reused,
+                      "the idempotency key came with another request before");
+      }
+      return answer_of_step(row->intent, history,
+                            static_cast<std::size_t>(before - history.begin()));
+    }
+  }
+  Mover mover(txn, move);
+  const auto moved = mover.run();
+  if (moved.has_error()) return moved.error();
+  const domain::Intent& intent = mover.payment().intent();
+  if (*moved) return Answered{intent, false};
+  // Another key asked for what was done already. Its answer must stay the same too, so it is that
+  // of the step, not of the moment.
+  const auto history = events_of(txn, mover.payment().row.row);
+  const auto step = std::find_if(history.begin(), history.end(),
+                                 [&](const Event& each) { return each.to == move.to; });
+  ensure(step != history.end(), "a payment stands where no step led");
+  return answer_of_step(intent, history, static_cast<std::size_t>(step - history.begin()));
+}
+
+Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
+                                 const std::optional<domain::CallerId>& caller, domain::Actor actor,
+                                 std::string_view who, std::string_view reason,
+                                 std::int64_t now_ms) {
+  auto payment = load_payment(txn, id);
+  const bool theirs = payment && (!caller || payment->intent().caller == *caller);
+  if (!theirs) return refuse(StoreError::not_found, "there is no payment " + text(id));
+  domain::Intent& intent = payment->intent();
+  if (domain::is_terminal(intent.state)) {
+    return refuse(domain::TransitionError::terminal,
+                  "the payment has ended as " + std::string(domain::to_text(intent.state)));
+  }
+  if (intent.cancel_asked) return payment->facts();
+  intent.cancel_asked = true;
+  save_standing(txn, payment->row, now_ms);
+  Event event;
+  event.at_ms = now_ms;
+  event.kind = "cancel";
+  event.actor = actor;
+  event.who = who;
+  event.reason = reason;
+  event.version = intent.version;
+  add_event(txn, payment->row.row, event);
+  return payment->facts();
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,227 @@
+#include "store/journal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/reads.hpp"
+
+namespace holdfast::store {
+
+using domain::Appending;
+using domain::Balance;
+using domain::BalanceKey;
+using domain::Entry;
+using domain::EntryKind;
+
+const std::string_view entry_columns =
+    "e.sequence, e.id, e.kind, e.chain, e.asset, e.legs, e.at_ms, e.hash";
+
+std::optional<Entry> entry_from(const Row& row, int at) {
+  const auto kind = domain::entry_kind_from(row.text(at + 2));
+  auto legs = decode_legs(row.blob(at + 5));
+  if (!kind || !legs) return std::nullopt;
+  Entry out;
+  out.id = row.text(at + 1);
+  out.kind = *kind;
+  out.chain = {std::string(row.text(at + 3))};
+  out.asset = {std::string(row.text(at + 4))};
+  out.legs = std::move(*legs);
+  out.at_ms = row.number(at + 6);
+  return out;
+}
+
+namespace {
+
+Entry whole_entry(const Row& row, int at) {
+  auto entry = entry_from(row, at);
+  if (!entry) damaged("an entry of the journal");
+  return std::move(*entry);
+}
+
+// One statement for both: the tip, and what the journal holds of this intent.
+const std::string& view_sql() {
+  static const std::string sql = std::string("SELECT 0, ")
+                                     .append(entry_columns)
+                                     .append(" FROM entries e WHERE e.intent = $1 UNION ALL")
+                                     .append(" SELECT * FROM (SELECT 1, ")
+                                     .append(entry_columns)
+                                     .append(" FROM entries e ORDER BY e.sequence DESC LIMIT 1)");
+  return sql;
+}
+
+// "($1, $2), ($3, $4)": the cache of statements holds one for each size that occurs.
+std::string tuples(std::size_t rows, int columns) {
+  std::string out;
+  int number = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    out += row == 0 ? "(" : ", (";
+    for (int column = 0; column < columns; ++column) {
+      out.append(column == 0 ? "$" : ", $").append(std::to_string(++number));
+    }
+    out += ")";
+  }
+  return out;
+}
+
+void bind_key(sql::Statement& to, int& at, const BalanceKey& key) {
+  detail::bind(to, ++at, key.account);
+  detail::bind(to, ++at, key.chain);
+  detail::bind(to, ++at, key.asset);
+}
+
+}  // namespace
+
+Posting::Posting(Txn& txn, std::optional<std::int64_t> intent_row)
+    : txn_(txn), intent_row_(intent_row) {
+  each(
+      txn, view_sql(),
+      [&](const Row& row) {
+        if (row.flag(0)) {
+          tip_sequence_ = row.count(1);
+          tip_hash_ = row.digest(8);
+          return;
+        }
+        Entry entry = whole_entry(row, 1);
+        auto& place = entry.kind == EntryKind::hold ? hold_ : resolution_;
+        place = std::move(entry);
+      },
+      intent_row);
+}
+
+Result<void> Posting::add(Waiting waiting, const domain::EntriesThere& there) {
+  const auto appending = domain::check_append(waiting.entry, there);
+  if (appending.has_error()) return appending.error();
+  if (*appending == Appending::replay) return {};
+  const auto changes = domain::balance_changes(waiting.entry, there.hold);
+  if (changes.has_error()) return changes.error();
+  for (const auto& [key, change] : *changes) {
+    const auto sum = domain::add(balances_[key], change);
+    if (!sum) return refuse(domain::JournalError::overflow, key.account + " would overflow");
+    balances_[key] = *sum;
+  }
+  waiting_.push_back(std::move(waiting));
+  return {};
+}
+
+Result<void> Posting::hold(const domain::Intent& intent, std::int64_t at_ms) {
+  const domain::Terms& terms = intent.terms;
+  Entry entry =
+      domain::make_hold(intent.id, terms.chain, terms.asset, terms.payer, terms.amount, at_ms);
+  const auto added = add({entry, intent_row_, {}, {}}, {hold_, std::nullopt, std::nullopt});
+  if (added.has_value() && !hold_) hold_ = std::move(entry);
+  return added;
+}
+
+Result<void> Posting::post(const domain::Intent& intent, const domain::Amount& arrived,
+                           std::int64_t at_ms) {
+  if (!hold_) return refuse(domain::JournalError::no_hold, "there is no hold to post");
+  auto entry = domain::make_post(*hold_, intent.terms.payee, arrived, at_ms);
+  if (entry.has_error()) return entry.error();
+  const bool same = resolution_ && resolution_->id == entry->id;
+  const auto added =
+      add({*entry, intent_row_, {}, {}}, {same ? resolution_ : std::nullopt, hold_, resolution_});
+  if (added.has_value()) resolution_ = std::move(*entry);
+  return added;
+}
+
+Result<void> Posting::void_hold(std::int64_t at_ms) {
+  if (!hold_) return refuse(domain::JournalError::no_hold, "there is no hold to void");
+  Entry entry = domain::make_void(*hold_, at_ms);
+  const bool same = resolution_ && resolution_->id == entry.id;
+  const auto added =
+      add({entry, intent_row_, {}, {}}, {same ? resolution_ : std::nullopt, hold_, resolution_});
+  if (added.has_value()) resolution_ = std::move(entry);
+  return added;
+}
+
+// A slot that nothing has consumed yet has no gas entry, so none is looked for.
+std::optional<Entry> Posting::gas_there(const domain::Slot& slot, const domain::TxHash& hash) {
+  if (!slot.consumed_by) return std::nullopt;
+  static const std::string sql = std::string("SELECT ")
+                                     .append(entry_columns)
+                                     .append(" FROM entries e WHERE e.slot = $1 AND")
+                                     .append(" e.tx_hash = $2");
+  return first(txn_, sql, [](const Row& row) { return whole_entry(row, 0); }, slot.id, hash);
+}
+
+Result<void> Posting::gas(const domain::Slot& slot, const domain::MinedTx& tx, std::int64_t at_ms) {
+  if (tx.fee_paid.is_zero()) return {};
+  Entry entry = domain::make_gas(tx.hash, slot.chain, slot.account, tx.fee_paid, at_ms);
+  return add({std::move(entry), {}, slot.id, tx.hash},
+             {gas_there(slot, tx.hash), std::nullopt, std::nullopt});
+}
+
+void Posting::read_balances(std::map<BalanceKey, Balance>& into) {
+  if (into.empty()) return;
+  const std::string sql = "WITH wanted (account, chain, asset) AS (VALUES " +
+                          tuples(into.size(), 3) +
+                          ") SELECT b.account, b.chain, b.asset, b.posted, b.pending FROM wanted w"
+                          " CROSS JOIN balances b ON b.account = w.account AND b.chain = w.chain"
+                          " AND b.asset = w.asset";
+  detail::Running running(txn_, sql);
+  int at = 0;
+  for (const auto& [key, balance] : into) bind_key(running.statement(), at, key);
+  const Row row(running.statement());
+  while (running.statement().step()) {
+    const BalanceKey key{
+        std::string(row.text(0)), {std::string(row.text(1))}, {std::string(row.text(2))}};
+    const auto posted = decode_signed(row.blob(3));
+    const auto pending = decode_signed(row.blob(4));
+    if (!posted || !pending) damaged("a balance");
+    into.at(key) = {*posted, *pending};
+  }
+}
+
+void Posting::write_balances() {
+  if (balances_.empty()) return;
+  const std::string sql = "INSERT INTO balances (account, chain, asset, posted, pending) VALUES " +
+                          tuples(balances_.size(), 5) +
+                          " ON CONFLICT (account, chain, asset) DO UPDATE SET"
+                          " posted = excluded.posted, pending = excluded.pending";
+  std::vector<std::array<Byte, 33>> bytes;  // bound by reference until the statement has run
+  bytes.reserve(2 * balances_.size());
+  detail::Running running(txn_, sql);
+  int at = 0;
+  for (const auto& [key, balance] : balances_) {
+    bind_key(running.statement(), at, key);
+    bytes.push_back(encode_signed(balance.posted));
+    detail::bind(running.statement(), ++at, bytes.back());
+    bytes.push_back(encode_signed(balance.pending));
+    detail::bind(running.statement(), ++at, bytes.back());
+  }
+  ensure(!running.statement().step(), "a statement without rows has a row");
+  balances_.clear();
+}
+
+Result<void> Posting::balance() {
+  std::map<BalanceKey, Balance> there;
+  for (const auto& [key, change] : balances_) there[key] = {};
+  read_balances(there);
+  for (auto& [key, change] : balances_) {
+    const auto sum = domain::add(there[key], change);
+    if (!sum) {
+      return refuse(domain::JournalError::overflow,
+                    "the balance of " + key.account + " would go over 2^256 - 1");
+    }
+    change = *sum;
+  }
+  return {};
+}
+
+void Posting::write() {
+  for (const Waiting& each : std::exchange(waiting_, {})) {
+    const std::uint64_t sequence = tip_sequence_ + 1;
+    const Digest hash = domain::entry_hash(tip_hash_, sequence, each.entry);
+    execute(txn_,
+            "INSERT INTO entries (sequence, id, kind, chain, asset, legs, at_ms, hash, intent,"
+            " slot, tx_hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            sequence, each.entry.id, domain::to_text(each.entry.kind), each.entry.chain,
+            each.entry.asset, encode_legs(each.entry.legs), each.entry.at_ms, hash, each.intent_row,
+            each.slot, each.tx_hash);
+    tip_sequence_ = sequence;
+    tip_hash_ = hash;
+  }
+  write_balances();
+}
+
+}  // namespace holdfast::store

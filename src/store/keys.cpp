@@ -1,0 +1,99 @@
+// The keys of the HTTP face: names, digests and scopes, never a token.
+#include <algorithm>
+#include <array>
+
+#include "store/events.hpp"
+#include "store/reads.hpp"
+#include "store/statements.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::store {
+namespace {
+
+constexpr std::array<std::string_view, 4> known_scopes = {"pay", "payout", "ops", "x402"};
+constexpr std::size_t longest_name = 64;
+
+std::string joined(const std::vector<std::string>& scopes) {
+  std::string out;
+  for (const std::string& scope : scopes) out.append(out.empty() ? "" : " ").append(scope);
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+Result<void> check_key(const ApiKey& key) {
+  if (key.name.empty() || key.name.size() > longest_name) {
+    return refuse(StoreError::bad_key, "a key's name has 1 to 64 characters");
+  }
+  if (key.scopes.empty()) return refuse(StoreError::bad_key, "a key needs at least one scope");
+  for (const std::string& scope : key.scopes) {
+    if (std::find(known_scopes.begin(), known_scopes.end(), scope) == known_scopes.end()) {
+      return refuse(StoreError::bad_key,
+                    "'" + scope + "' is no scope: they are pay, payout, ops and x402");
+    }
+  }
+  return {};
+}
+
+void key_event(Txn& txn, std::int64_t now_ms, std::string reason) {
+  Event event;
+  event.at_ms = now_ms;
+  event.kind = "key";
+  event.actor = domain::Actor::operator_;
+  event.reason = std::move(reason);
+  add_event(txn, std::nullopt, event);
+}
+
+}  // namespace
+
+Result<void> add_api_key(Txn& txn, const ApiKey& key) {
+  if (const auto good = check_key(key); good.has_error()) return good;
+  const auto there =
+      number_of(txn, "SELECT EXISTS (SELECT 1 FROM api_keys WHERE name = $1 OR sha256 = $2)",
+                key.name, key.sha256);
+  if (there != 0) {
+    return refuse(StoreError::name_taken,
+                  "a key named '" + key.name +
+                      "' is there, or was: it is also a caller's id, so it is never given twice");
+  }
+  execute(txn, "INSERT INTO api_keys (name, sha256, scopes, created_ms) VALUES ($1, $2, $3, $4)",
+          key.name, key.sha256, joined(key.scopes), key.created_ms);
+  key_event(txn, key.created_ms, "key '" + key.name + "' added: " + joined(key.scopes));
+  return {};
+}
+
+Result<void> revoke_api_key(Txn& txn, std::string_view name, std::int64_t now_ms) {
+  const auto changed =
+      execute(txn, "UPDATE api_keys SET revoked_ms = $1 WHERE name = $2 AND revoked_ms IS NULL",
+              now_ms, name);
+  if (changed != 1) {
+    return refuse(StoreError::not_found, "there is no live key named '" + std::string(name) + "'");
+  }
+  key_event(txn, now_ms, "key '" + std::string(name) + "' revoked");
+  return {};
+}
+
+std::vector<ApiKey> api_keys(Txn& txn) {
+  std::vector<ApiKey> out;
+  each(txn, "SELECT name, sha256, scopes, created_ms, revoked_ms FROM api_keys ORDER BY row",
+       [&](const Row& row) {
+         ApiKey key;
+         key.name = row.text(0);
+         key.sha256 = row.digest(1);
+         key.scopes = split(row.text(2));
+         key.created_ms = row.number(3);
+         key.revoked_ms = row.maybe_number(4);
+         out.push_back(std::move(key));
+       });
+  return out;
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,273 @@
+#include "store/moves.hpp"
+
+#include <algorithm>
+
+#include "store/events.hpp"
+#include "store/evidence_checks.hpp"
+#include "store/redemptions.hpp"
+
+namespace holdfast::store {
+
+using domain::Effect;
+using domain::IntentState;
+using domain::Need;
+using domain::Transition;
+using domain::TransitionError;
+
+Result<bool> Mover::run() {
+  if (const auto loaded = load(); loaded.has_error()) return loaded.error();
+  const auto replay = is_replay();
+  if (replay.has_error()) return replay.error();
+  if (*replay) {
+    if (move_.ack && move_.receipt && payment_.row.receipt == move_.receipt) {
+      end_lease(txn_, *move_.receipt);
+    }
+    return false;
+  }
+  if (const auto none = check_races(); none.has_error()) return none.error();
+  const auto row = find_row();
+  if (row.has_error()) return row.error();
+  if (const auto given = check_given(*row); given.has_error()) return given.error();
+  if (const auto planned = plan(*row); planned.has_error()) return planned.error();
+  write(*row);
+  return true;
+}
+
+Result<void> Mover::load() {
+  auto payment = load_payment(txn_, move_.id);
+  const bool theirs = payment && (!move_.caller || payment->intent().caller == *move_.caller);
+  if (!theirs) return refuse(StoreError::not_found, "there is no payment " + text(move_.id));
+  payment_ = std::move(*payment);
+  return {};
+}
+
+// ---- checks
+// -----------------------------------------------------------------------------------------
+
+bool Mover::asks_authorize() const {
+  return move_.to == IntentState::authorized && move_.authorization.has_value();
+}
+
+// An authorization that is there already is what was asked for, however far the payment has come
+// since. A canceled payment is no payment any more: that is told as it is.
+Result<bool> Mover::is_replay() const {
+  const domain::Intent& intent = payment_.intent();
+  if (asks_authorize() && intent.authorization && intent.state != IntentState::canceled) {
+    if (*intent.authorization == *move_.authorization) return true;
+    return refuse(StoreError::already_authorized,
+                  text(intent.id) + " is authorized already, by another authorization");
+  }
+  return intent.state == move_.to;
+}
+
+Result<void> Mover::check_races() const {
+  const domain::Intent& intent = payment_.intent();
+  if (domain::is_terminal(intent.state)) return {};  // the table says so, and that ends it
+  const bool other_version = move_.version && *move_.version != intent.version;
+  const bool other_state = move_.from && *move_.from != intent.state;
+  if (other_version || other_state) {
+    return refuse(StoreError::version_conflict, text(intent.id) + " changed meanwhile: it is " +
+                                                    std::string(domain::to_text(intent.state)) +
+                                                    " at version " +
+                                                    std::to_string(intent.version));
+  }
+  ensure(!move_.ack || move_.receipt.has_value(), "a move acks without a receipt");
+  if (move_.receipt && payment_.row.receipt != move_.receipt) {
+    return refuse(StoreError::stale_receipt,
+                  "the job of " + text(intent.id) + " was handed to somebody else, or is gone");
+  }
+  return {};
+}
+
+// What is offered as evidence or proof is held against the rows in check_given, for each row of the
+// table that needs it.
+Result<Transition> Mover::find_row() const {
+  domain::Offer offer;
+  offer.actor = move_.actor;
+  offer.reason = !move_.reason.empty();
+  offer.tx_hash = move_.tx_hash.has_value();
+  offer.final_evidence = move_.final_tx.has_value();
+  offer.unredeemable = move_.proof.has_value();
+  offer.no_attempt = payment_.attempts.empty();
+  const auto row = domain::check_transition(payment_.intent().state, move_.to, offer);
+  if (row.has_error()) return row.error();
+  ensure(row->has_value(), "a replay reached the table");
+  return **row;
+}
+
+Result<void> Mover::check_given(const Transition& row) const {
+  if (has(row.needs, Need::final_evidence)) {
+    const auto proven = check_final_evidence(payment_, move_);
+    if (proven.has_error()) return proven;
+  }
+  if (has(row.needs, Need::unredeemable)) {
+    const auto proven = check_unredeemable(payment_, *move_.proof);
+    if (proven.has_error()) return proven;
+  }
+  if (row.to == IntentState::needs_review) {
+    const auto known = domain::review_reasons();
+    if (std::find(known.begin(), known.end(), move_.reason) == known.end()) {
+      return refuse(TransitionError::missing_need, "'" + move_.reason + "' is no review reason");
+    }
+  }
+  if (row.to == IntentState::authorized) {
+    const auto good = check_authorization();
+    if (good.has_error()) return good;
+  }
+  return check_accepted();
+}
+
+Result<void> Mover::check_authorization() const {
+  const domain::Intent& intent = payment_.intent();
+  if (intent.bearer != move_.authorization.has_value()) {
+    return refuse(TransitionError::missing_need,
+                  intent.bearer ? text(intent.id) + " lacks the payer's authorization"
+                                : text(intent.id) + " takes no authorization");
+  }
+  if (!intent.bearer) return {};
+  return check_redeemable(txn_, intent.id, intent.terms, *move_.authorization);
+}
+
+Result<void> Mover::check_accepted() const {
+  if (!move_.accepted) return {};
+  const auto attempt =
+      std::find_if(payment_.attempts.begin(), payment_.attempts.end(),
+                   [&](const domain::Attempt& each) { return each.id == *move_.accepted; });
+  const bool own = attempt != payment_.attempts.end() &&
+                   attempt->kind == domain::AttemptKind::pay && attempt->hash == move_.tx_hash;
+  if (own) return {};
+  return refuse(StoreError::unproven,
+                "the accepted attempt is not a payment of " + text(move_.id) + " with that hash");
+}
+
+// ---- the effects, decided
+// ------------------------------------------------------------------------
+
+Result<void> Mover::plan(const Transition& row) {
+  // Without candidates nothing is reserved: no sequences, or the money was moved by somebody else.
+  if (has(row.effects, Effect::reserve) && !move_.candidates.empty()) {
+    auto reservation =
+        plan_reservation(txn_, payment_,
+                         {move_.candidates, move_.max_unconsumed,
+                          /*fresh_if_unusable=*/row.from == IntentState::needs_review});
+    if (reservation.has_error()) return reservation.error();
+    reservation_ = std::move(*reservation);
+  }
+  const auto journal = plan_journal(row);
+  if (journal.has_error()) return journal;
+  const auto slots = plan_slots(row);
+  if (slots.has_error()) return slots;
+  return posting_ ? posting_->balance() : Result<void>{};
+}
+
+Result<void> Mover::plan_journal(const Transition& row) {
+  const bool any = has(row.effects, Effect::journal_hold) ||
+                   has(row.effects, Effect::journal_post) || has(row.effects, Effect::journal_void);
+  if (!any) return {};
+  posting_.emplace(txn_, payment_.row.row);
+  if (has(row.effects, Effect::journal_hold))
+    return posting_->hold(payment_.intent(), move_.now_ms);
+  if (has(row.effects, Effect::journal_post)) {
+    return posting_->post(payment_.intent(), move_.arrived, move_.now_ms);
+  }
+  return posting_->void_hold(move_.now_ms);
+}
+
+Result<void> Mover::plan_slots(const Transition& row) {
+  slots_.emplace(txn_, payment_);
+  if (move_.accepted) {
+    domain::Attempt* attempt = payment_.find_attempt(*move_.accepted);
+    attempt->outcome = domain::AttemptOutcome::accepted;
+    attempt->posted_ms = move_.now_ms;
+    if (attempt->slot) slots_->broadcast(*attempt->slot);
+  }
+  if (has(row.effects, Effect::release_unsigned)) slots_->release_unsigned();
+  if (!has(row.effects, Effect::end_slot)) return {};
+  ensure(posting_.has_value(), "a row of the table ends a slot without a journal entry");
+  if (has(row.needs, Need::final_evidence)) {
+    const auto consumed = slots_->consume(*move_.final_tx, *posting_, move_.now_ms);
+    if (consumed.has_error()) return consumed;
+  }
+  if (has(row.needs, Need::unredeemable)) {
+    if (const auto* proof = std::get_if<domain::AllSlotsConsumed>(&*move_.proof)) {
+      for (const domain::FinalConsumer& consumer : proof->consumers) {
+        const auto consumed = slots_->consume(consumer.tx, *posting_, move_.now_ms);
+        if (consumed.has_error()) return consumed;
+      }
+    }
+  }
+  slots_->end_current();
+  return {};
+}
+
+// ---- the effects, written
+// ------------------------------------------------------------------------
+
+void Mover::write(const Transition& row) {
+  write_standing(row);
+  if (reservation_) write_reservation(txn_, payment_, *reservation_, move_.now_ms);
+  write_accepted();
+  slots_->write(move_.now_ms);
+  if (posting_) posting_->write();
+  write_job(row);
+  write_event(row);
+}
+
+void Mover::write_standing(const Transition& row) {
+  domain::Intent& intent = payment_.intent();
+  if (row.to == IntentState::authorized && move_.authorization) {
+    intent.authorization = move_.authorization;
+    save_authorization(txn_, payment_.row);
+  }
+  intent.state = row.to;
+  intent.reason = move_.reason;
+  if (move_.tx_hash) intent.tx_hash = move_.tx_hash;
+  // Taken back from confirming it goes on settling where it was; a claim, and an operator's sending
+  // back after a review, start anew.
+  const bool claimed = row.to == IntentState::settling && row.from != IntentState::confirming;
+  if (claimed) intent.settling_ms = move_.now_ms;
+  save_standing(txn_, payment_.row, move_.now_ms);
+  const bool never_asked = row.to == IntentState::failed && move_.proof &&
+                           std::holds_alternative<domain::NeverAsked>(*move_.proof);
+  if (intent.authorization && (row.to == IntentState::canceled || never_asked)) {
+    end_redemption(txn_, payment_.row.row);
+  }
+}
+
+void Mover::write_accepted() {
+  if (!move_.accepted) return;
+  const auto changed =
+      execute(txn_, "UPDATE attempts SET outcome = $1, detail = '', posted_ms = $2 WHERE row = $3",
+              domain::to_text(domain::AttemptOutcome::accepted), move_.now_ms, *move_.accepted);
+  ensure(changed == 1, "an attempt that was read is gone");
+}
+
+void Mover::write_job(const Transition& row) {
+  if (has(row.effects, Effect::enqueue_settle))
+    enqueue_for_change(txn_, payment_.row, visible_ms());
+  if (move_.ack) ensure(end_lease(txn_, *move_.receipt), "a lease that was checked is gone");
+}
+
+void Mover::write_event(const Transition& row) {
+  Event event;
+  event.at_ms = move_.now_ms;
+  event.kind = "move";
+  event.from = row.from;
+  event.to = row.to;
+  event.actor = move_.actor;
+  event.who = move_.who;
+  event.reason = move_.reason;
+  event.tx_hash = move_.tx_hash;
+  event.version = payment_.intent().version;
+  event.request = move_.request;
+  add_event(txn_, payment_.row.row, event);
+}
+
+Result<domain::Facts> move_intent(Txn& txn, const Move& move) {
+  Mover mover(txn, move);
+  const auto moved = mover.run();
+  if (moved.has_error()) return moved.error();
+  return mover.payment().facts();
+}
+
+}  // namespace holdfast::store

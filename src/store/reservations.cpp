@@ -1,0 +1,232 @@
+// Which number a payment gets: rules 2 to 4 of section 3.
+#include <algorithm>
+
+#include "store/slots.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::store {
+namespace {
+
+using domain::Sequence;
+using domain::SlotState;
+
+/// An account as a claim sees it: the store's numbers beside the chain's.
+struct AccountView {
+  std::int64_t row = 0;
+  std::uint64_t epoch = 0;
+  std::uint32_t open = 0;
+  std::optional<Sequence> lowest_open;
+  std::optional<Sequence> highest_unreleased;
+  std::optional<Sequence> highest_consumed;
+  std::optional<Sequence> highest_bound;  ///< released, and its item has not ended
+  std::optional<Sequence> lowest_free;    ///< released, and nobody's any more
+};
+
+// $1 is the chain's count: released rows below it can neither be taken nor be in the way.
+constexpr const char* account_sql =
+    "SELECT a.row, a.epoch,"
+    " (SELECT count(*) FROM slots o WHERE o.account = a.row"
+    "  AND o.state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')),"
+    " (SELECT min(o.sequence) FROM slots o WHERE o.account = a.row"
+    "  AND o.state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')),"
+    " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.state <> 'released'),"
+    " (SELECT t.sequence FROM slots t WHERE t.account = a.row AND t.state <> 'released'"
+    "  AND t.state = 'consumed' ORDER BY t.sequence DESC LIMIT 1),"
+    " (SELECT max(r.sequence) FROM slots r JOIN intents i ON i.row = r.item"
+    "  WHERE r.account = a.row AND r.state = 'released' AND r.sequence >= $1"
+    "  AND i.state NOT IN ('settled', 'failed', 'canceled')),"
+    " (SELECT min(r.sequence) FROM slots r WHERE r.account = a.row AND r.state = 'released'"
+    "  AND r.sequence >= $1"
+    "  AND NOT EXISTS (SELECT 1 FROM slots t WHERE t.account = a.row AND t.state <> 'released'"
+    "   AND t.sequence = r.sequence)"
+    "  AND NOT EXISTS (SELECT 1 FROM slots b JOIN intents i ON i.row = b.item"
+    "   WHERE b.account = a.row AND b.state = 'released' AND b.sequence = r.sequence"
+    "   AND i.state NOT IN ('settled', 'failed', 'canceled'))"
+    "  AND NOT EXISTS (SELECT 1 FROM slots c WHERE c.account = a.row AND c.state <> 'released'"
+    "   AND c.state = 'consumed' AND c.sequence > r.sequence))"
+    " FROM accounts a WHERE a.chain = $2 AND a.address = $3";
+
+std::optional<AccountView> view_account(Txn& txn, const domain::ChainId& chain,
+                                        const Candidate& candidate) {
+  const Sequence from = std::max(candidate.chain_latest, candidate.chain_pending);
+  return first(
+      txn, account_sql,
+      [](const Row& row) {
+        return AccountView{row.number(0),         row.count(1),          row.small_count(2),
+                           row.maybe_sequence(3), row.maybe_sequence(4), row.maybe_sequence(5),
+                           row.maybe_sequence(6), row.maybe_sequence(7)};
+      },
+      from, chain, candidate.account);
+}
+
+bool is_plausible(const Candidate& candidate) {
+  return candidate.chain_latest.value < largest_stored &&
+         candidate.chain_pending.value < largest_stored;
+}
+
+// A node that lags behind what this store saw consumed is not believed.
+Sequence chain_count(const Candidate& candidate, const AccountView& view) {
+  const Sequence told = std::max(candidate.chain_latest, candidate.chain_pending);
+  return view.highest_consumed ? std::max(told, view.highest_consumed->next()) : told;
+}
+
+Reservation reservation_at(const Payment& payment, const Candidate& candidate,
+                           const AccountView& view, Sequence sequence) {
+  Reservation out;
+  out.account_row = view.row;
+  out.epoch = view.epoch;
+  out.slot.chain = payment.intent().terms.chain;
+  out.slot.account = candidate.account;
+  out.slot.sequence = sequence;
+  out.slot.state = SlotState::reserved;
+  out.slot.item = payment.intent().id;
+  out.is_lowest = !view.lowest_open || sequence < *view.lowest_open;
+  return out;
+}
+
+struct Choice {
+  const Candidate* candidate = nullptr;
+  AccountView view;
+};
+
+Result<Choice> choose(Txn& txn, const domain::ChainId& chain, const ReservationWish& wish) {
+  std::optional<Choice> best;
+  bool any_full = false;
+  for (const Candidate& candidate : wish.candidates) {
+    if (!is_plausible(candidate)) continue;
+    const auto view = view_account(txn, chain, candidate);
+    if (!view || view->epoch != candidate.epoch) continue;
+    any_full = any_full || view->open >= wish.max_unconsumed;
+    if (view->open >= wish.max_unconsumed) continue;
+    if (!best || view->open < best->view.open) best = Choice{&candidate, *view};
+  }
+  if (best) return *best;
+  if (any_full) {
+    return refuse(StoreError::account_full, "every sending account of " + chain.value + " has " +
+                                                std::to_string(wish.max_unconsumed) +
+                                                " transactions under way");
+  }
+  return refuse(StoreError::stale_epoch,
+                "no sending account of " + chain.value + " belongs to this engine any more");
+}
+
+Result<Reservation> plan_fresh(Txn& txn, const Payment& payment, const ReservationWish& wish) {
+  const auto choice = choose(txn, payment.intent().terms.chain, wish);
+  if (choice.has_error()) return choice.error();
+  const AccountView& view = choice->view;
+  domain::SequenceView numbers;
+  numbers.chain_latest =
+      std::max(choice->candidate->chain_latest, chain_count(*choice->candidate, view));
+  numbers.chain_pending = choice->candidate->chain_pending;
+  // An empty optional compares below any number.
+  numbers.highest_used = std::max(view.highest_unreleased, view.highest_bound);
+  numbers.lowest_free_released = view.lowest_free;
+  return reservation_at(payment, *choice->candidate, view, domain::next_sequence(numbers));
+}
+
+/// Rule 4: the same number again, while it is ahead of the chain and nobody else holds it. An
+/// account that is full is no reason to refuse: what stands behind the number waits for it.
+Result<Reservation> plan_rebinding(Txn& txn, const Payment& payment, const domain::Slot& released,
+                                   const ReservationWish& wish) {
+  const auto gone = [&](const std::string& why) {
+    return refuse(StoreError::released_slot_unusable,
+                  "number " + std::to_string(released.sequence.value) + " of " +
+                      released.account.value + " " + why);
+  };
+  const auto candidate =
+      std::find_if(wish.candidates.begin(), wish.candidates.end(),
+                   [&](const Candidate& each) { return each.account == released.account; });
+  if (candidate == wish.candidates.end() || !is_plausible(*candidate)) {
+    return gone("belongs to an account that is not offered");
+  }
+  const auto view = view_account(txn, released.chain, *candidate);
+  if (!view || view->epoch != candidate->epoch) {
+    return refuse(StoreError::stale_epoch,
+                  released.account.value + " was taken over by another engine");
+  }
+  if (released.sequence < chain_count(*candidate, *view)) return gone("is behind the chain");
+  if (load_slot_at(txn, released.chain, released.account, released.sequence)) {
+    return gone("was given to another payment");
+  }
+  return reservation_at(payment, *candidate, *view, released.sequence);
+}
+
+/// Where a `pay` transaction of its own stands, another number could pay twice.
+bool paid_or_reverted_itself(const Payment& payment) {
+  return std::any_of(payment.slots.begin(), payment.slots.end(), [&](const SlotRow& row) {
+    return row.slot.state == SlotState::consumed &&
+           std::any_of(payment.attempts.begin(), payment.attempts.end(),
+                       [&](const domain::Attempt& attempt) {
+                         return attempt.kind == domain::AttemptKind::pay &&
+                                attempt.hash == row.slot.consumed_by;
+                       });
+  });
+}
+
+}  // namespace
+
+Result<Reservation> plan_reservation(Txn& txn, const Payment& payment,
+                                     const ReservationWish& wish) {
+  if (payment.slots.empty()) return plan_fresh(txn, payment, wish);
+  const SlotRow& newest = payment.slots.back();
+  if (newest.slot.state == SlotState::released) {
+    auto again = plan_rebinding(txn, payment, newest.slot, wish);
+    const bool unusable = again.has_error() &&
+                          again.error().code == make_error_code(StoreError::released_slot_unusable);
+    if (unusable && wish.fresh_if_unusable) return plan_fresh(txn, payment, wish);
+    return again;
+  }
+  if (newest.slot.state != SlotState::consumed) {
+    return Reservation{true, newest.account_row, newest.slot, newest.epoch, newest.is_lowest};
+  }
+  if (paid_or_reverted_itself(payment)) {
+    return refuse(StoreError::not_signable, "a transaction of this payment stands at number " +
+                                                std::to_string(newest.slot.sequence.value) +
+                                                ": no other may be signed");
+  }
+  return plan_fresh(txn, payment, wish);
+}
+
+void write_reservation(Txn& txn, Payment& payment, const Reservation& reservation,
+                       std::int64_t now_ms) {
+  if (reservation.is_there) return;
+  SlotRow row;
+  row.slot = reservation.slot;
+  row.account_row = reservation.account_row;
+  row.epoch = reservation.epoch;
+  row.is_lowest = reservation.is_lowest;
+  row.item_row = payment.row.row;
+  execute(txn,
+          "INSERT INTO slots (account, sequence, state, item, handed_over, created_ms, updated_ms)"
+          " VALUES ($1, $2, $3, $4, 0, $5, $5)",
+          row.account_row, row.slot.sequence, domain::to_text(row.slot.state), payment.row.row,
+          now_ms);
+  row.slot.id = {txn.db().last_rowid()};
+  payment.slots.push_back(std::move(row));
+}
+
+Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::uint64_t version,
+                                   const domain::Receipt& receipt,
+                                   std::span<const Candidate> candidates,
+                                   std::uint32_t max_unconsumed, std::int64_t now_ms) {
+  auto payment = load_payment(txn, id);
+  if (!payment) return refuse(StoreError::not_found, "there is no payment " + text(id));
+  if (payment->intent().version != version) {
+    return refuse(StoreError::version_conflict, text(id) + " changed meanwhile");
+  }
+  if (payment->intent().state != domain::IntentState::settling) {
+    return refuse(StoreError::not_signable, text(id) + " is not settling");
+  }
+  if (payment->row.receipt != receipt) {
+    return refuse(StoreError::stale_receipt, "the job of " + text(id) + " is somebody else's now");
+  }
+  const auto reservation =
+      plan_reservation(txn, *payment, {candidates, max_unconsumed, /*fresh_if_unusable=*/false});
+  if (reservation.has_error()) return reservation.error();
+  if (reservation->is_there) return payment->facts();
+  write_reservation(txn, *payment, *reservation, now_ms);
+  save_standing(txn, payment->row, now_ms);
+  return payment->facts();
+}
+
+}  // namespace holdfast::store
