@@ -36,9 +36,11 @@ struct Facts {
   Intent intent;
   std::vector<Attempt> attempts;  ///< every one the intent ever had, oldest first
   std::optional<Slot> slot;       ///< the current one: its newest that is not released
-  std::vector<Slot> earlier_slots;  ///< the others an attempt of it was ever stored at
   bool slot_is_lowest = false;    ///< no unconsumed slot of the account is below it
   std::uint32_t slots_taken = 0;  ///< how many numbers it was ever given
+  /// The other slots an attempt of it was ever stored at. Where one is missing its attempts count
+  /// as able to run: nothing is signed at a fresh number, and nothing fails by proof 2.
+  std::vector<Slot> earlier_slots;
 };
 
 }  // namespace holdfast::domain
