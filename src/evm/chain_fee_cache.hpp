@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include <boost/asio/experimental/channel.hpp>
+#include <holdfast/ports/parking.hpp>
 
 #include "evm/chain.hpp"
 
@@ -16,9 +16,7 @@ inline constexpr std::int64_t fee_history_ms = 500;
 
 struct EvmChain::FeeCache {
   struct Asking {
-    explicit Asking(const boost::asio::any_io_executor& executor) : done(executor) {}
-    /// Nothing is ever sent through it: it is closed when the answer is here, or will not come.
-    boost::asio::experimental::channel<void(boost::system::error_code)> done;
+    ports::WaitList waiting;  ///< woken when the answer is here, or will not come
     std::optional<ports::Outcome<FeeHistory>> answer;  ///< empty: the one who asked was cancelled
   };
 

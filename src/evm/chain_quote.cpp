@@ -1,14 +1,9 @@
 // Owns: the EVM chain's fee quotes, its simulation, and the posting of signed bytes.
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include "evm/chain_fee_cache.hpp"
 #include "evm/node_errors.hpp"
 
 namespace holdfast::evm {
 
-namespace asio = boost::asio;
 namespace json = boost::json;
 using ports::Outcome;
 
@@ -32,13 +27,14 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
   FeeCache& cache = *fee_cache_;
   while (cache.asking) {
     const std::shared_ptr<FeeCache::Asking> asking = cache.asking;
-    co_await asking->done.async_receive(asio::as_tuple(asio::use_awaitable));
+    ports::Waiter waiter;
+    co_await waiter.park(asking->waiting);
     if (asking->answer) co_return *asking->answer;
   }
   const std::int64_t now_ms = clock_.mono_ms();
   if (cache.history && now_ms - cache.read_ms < fee_history_ms) co_return *cache.history;
 
-  const auto asking = std::make_shared<FeeCache::Asking>(co_await asio::this_coro::executor);
+  const auto asking = std::make_shared<FeeCache::Asking>();
   cache.asking = asking;
   try {
     const Answer answer = co_await rpc_.call("eth_feeHistory", fee_history_params());
@@ -47,7 +43,7 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
   } catch (...) {
     // Cancelled: the next of those who wait asks in our place.
     cache.asking.reset();
-    asking->done.close();
+    asking->waiting.wake_all();
     throw;
   }
   if (const FeeHistory* history = asking->answer->ok()) {
@@ -55,7 +51,7 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
     cache.read_ms = now_ms;
   }
   cache.asking.reset();
-  asking->done.close();
+  asking->waiting.wake_all();
   co_return *asking->answer;
 }
 
