@@ -317,13 +317,6 @@ Awaitable<void> Listener::end_slot(const domain::Facts& facts, const domain::Min
 }  // namespace
 
 Awaitable<void> listen(Core& core, Unit& unit) {
-  if (unit.chain.info().opaque) {
-    // Nothing to follow: its sender alone knows what became of an order.
-    unit.usable = true;
-    unit.why.clear();
-    core.wake();
-    co_return;
-  }
   Listener listener(core, unit);
   co_await listener.run();
 }

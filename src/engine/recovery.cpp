@@ -62,6 +62,7 @@ Awaitable<void> load_watched(Core& core, Unit& unit) {
 }  // namespace
 
 Awaitable<bool> read_accounts(Core& core, Unit& unit) {
+  if (!unit.chain.info().ordered) co_return true;
   for (AccountState& account : unit.accounts) {
     const auto counts = co_await unit.chain.sequences(account.address);
     const auto balance = co_await unit.chain.native_balance(account.address);

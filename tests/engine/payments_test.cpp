@@ -1,0 +1,372 @@
+// Payments through the real engine and store, on the scripted chain, in virtual time.
+#include "rig.hpp"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+using namespace holdfast;
+using domain::IntentState;
+using testing::Rig;
+using testing::RigOptions;
+
+namespace {
+
+void check_paid_once(Rig& rig, const domain::Intent& intent) {
+  CHECK(rig.state(intent.id) == IntentState::settled);
+  CHECK(rig.chain.moved(intent.ref) == 1);
+}
+
+void check_audit(Rig& rig) {
+  const auto report = rig.audit();
+  for (const auto& finding : report.findings) MESSAGE(finding.subject << ": " << finding.sentence);
+  CHECK(report.good());
+}
+
+}  // namespace
+
+TEST_CASE("engine: a payout runs from request to settled, held and posted once") {
+  Rig rig;
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  CHECK(intent.state == IntentState::authorized);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 30'000));
+  check_paid_once(rig, intent);
+  const auto detail = rig.detail(intent.id);
+  CHECK(detail.attempts.size() == 1);
+  CHECK(detail.slot->state == domain::SlotState::consumed);
+  REQUIRE(detail.journal.size() >= 2);
+  CHECK(rig.pending_hold("sim:1").decimal() == "0");
+  CHECK_FALSE(rig.job(intent.id).has_value());
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a payer's authorization settles, its ref being the nonce") {
+  Rig rig;
+  rig.start();
+  const domain::Intent created = rig.create("one", rig.from_payer());
+  CHECK(created.state == IntentState::created);
+  rig.world.run_for(5'000);
+  CHECK(rig.chain.posts().empty());
+  const auto signature = sim::authorize(created).signature;
+  const auto first = rig.run(rig.engine->authorize(rig.caller("sign"), created.id, signature));
+  REQUIRE(first.has_value());
+  REQUIRE(rig.reaches(created.id, IntentState::settled, 30'000));
+  check_paid_once(rig, created);
+  // The same request again: the first answer, byte for byte, however far it has come.
+  const auto again = rig.run(rig.engine->authorize(rig.caller("sign"), created.id, signature));
+  REQUIRE(again.has_value());
+  CHECK(again->replayed);
+  CHECK(again->intent.state == first->intent.state);
+  CHECK(again->intent.version == first->intent.version);
+  CHECK(again->intent.updated_ms == first->intent.updated_ms);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a wrong signature changes nothing") {
+  Rig rig;
+  rig.start();
+  const domain::Intent created = rig.create("one", rig.from_payer());
+  Bytes signature = sim::authorize(created).signature;
+  signature[5] ^= 1;
+  const auto refused = rig.run(rig.engine->authorize(rig.caller("sign"), created.id, signature));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(rig.find(created.id).version == created.version);
+  CHECK(rig.state(created.id) == IntentState::created);
+}
+
+TEST_CASE("engine: one authorization through two doors is one payment") {
+  Rig rig;
+  rig.start();
+  const domain::Intent created = rig.create_authorized("one", rig.from_payer());
+  const domain::Authorization same = sim::authorize(created);
+  const auto second = rig.run(rig.engine->submit(rig.caller("other"), rig.from_payer(), same));
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error().code == engine::EngineError::redemption_taken);
+  REQUIRE(rig.reaches(created.id, IntentState::settled, 30'000));
+  CHECK(rig.chain.posts().size() == 1);
+}
+
+TEST_CASE("engine: a payer's own nonce makes the id; both doors meet in it") {
+  Rig rig;
+  rig.start();
+  domain::Nonce nonce;
+  nonce.value.fill(7);
+  domain::Intent probe = rig.create("probe", rig.from_payer());
+  const std::int64_t now_s = rig.world.clock().wall_ms() / 1000;
+  const auto mine = sim::authorize(probe.terms, nonce, {0, now_s + 3'600});
+  const auto first = rig.run(rig.engine->submit(rig.caller("a"), rig.from_payer(), mine));
+  REQUIRE_MESSAGE(first.has_value(), first.error().detail);
+  const auto again = rig.run(rig.engine->submit(rig.caller("a"), rig.from_payer(), mine));
+  REQUIRE(again.has_value());
+  CHECK(again->replayed);
+  CHECK(again->intent.id == first->intent.id);
+  REQUIRE(rig.reaches(first->intent.id, IntentState::settled, 30'000));
+  CHECK(rig.chain.posts().size() == 1);
+}
+
+TEST_CASE("engine: cancel before settling ends it, after settling it is too late") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent created = rig.create("one", rig.from_payer());
+  const auto canceled = rig.run(rig.engine->cancel(rig.caller("c1"), created.id, "changed mind"));
+  REQUIRE(canceled.has_value());
+  CHECK(canceled->intent.state == IntentState::canceled);
+  const domain::Intent payout = rig.create("two", rig.payout());
+  REQUIRE(rig.reaches(payout.id, IntentState::confirming, 5'000));
+  const auto late = rig.run(rig.engine->cancel(rig.caller("c2"), payout.id, "too late"));
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().code == engine::EngineError::too_late);
+  CHECK(rig.state(payout.id) == IntentState::confirming);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: an unknown post keeps its record; the same bytes settle it") {
+  for (const bool reached : {true, false}) {
+    CAPTURE(reached);
+    Rig rig;
+    rig.chain.script().next_post(reached ? sim::NextPost::accept_answer_unknown()
+                                         : sim::NextPost::drop_answer_unknown());
+    rig.start();
+    const domain::Intent intent = rig.create("one", rig.payout());
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 120'000));
+    check_paid_once(rig, intent);
+    CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
+    CHECK(rig.chain.count({"relayer0"}) == 1);
+    check_audit(rig);
+  }
+}
+
+TEST_CASE("engine: a node that says yes and forgets gets the same bytes again") {
+  Rig rig;
+  rig.chain.script().next_post(sim::NextPost::drop_answer_ok());
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 180'000));
+  check_paid_once(rig, intent);
+  CHECK(rig.chain.posts().size() >= 2);
+  CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
+}
+
+TEST_CASE("engine: bytes that never left go out later, at the same number") {
+  Rig rig;
+  rig.chain.script().next_post(sim::NextPost::not_sent());
+  rig.chain.script().next_post(sim::NextPost::not_sent());
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  const domain::Intent next = rig.create("two", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 120'000));
+  REQUIRE(rig.reaches(next.id, IntentState::settled, 120'000));
+  check_paid_once(rig, intent);
+  check_paid_once(rig, next);
+  CHECK(rig.chain.count({"relayer0"}) == 2);
+}
+
+TEST_CASE("engine: two hundred payments, several accounts, every number used once and in order") {
+  RigOptions options;
+  options.accounts = 3;
+  Rig rig(options);
+  rig.start();
+  std::vector<domain::Intent> intents;
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    intents.push_back(i % 4 == 0 ? rig.create(key, rig.payout())
+                                 : rig.create_authorized(key, rig.from_payer()));
+  }
+  for (const domain::Intent& intent : intents) {
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 300'000));
+    check_paid_once(rig, intent);
+  }
+  std::uint64_t used = 0;
+  for (const domain::Address& account : rig.accounts) {
+    used += rig.chain.count(account);
+    for (std::uint64_t n = 0; n < rig.chain.count(account); ++n) {
+      CHECK(rig.chain.bodies(account, {n}).size() == 1);
+    }
+  }
+  CHECK(used == 200);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a payout that reverts for good fails, its hold voided, its number consumed") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  // Each asks for all the account has: both simulate, the second mined one reverts.
+  const domain::Intent one = rig.create("one", rig.payout("1000000000000"));
+  const domain::Intent two = rig.create("two", rig.payout("1000000000000"));
+  REQUIRE(rig.reaches(one.id, IntentState::confirming, 5'000));
+  REQUIRE(rig.reaches(two.id, IntentState::confirming, 5'000));
+  rig.chain.mine(4);
+  rig.world.run_for(5'000);
+  const bool one_paid = rig.state(one.id) == IntentState::settled;
+  const domain::Intent& paid = one_paid ? one : two;
+  const domain::Intent& reverted = one_paid ? two : one;
+  check_paid_once(rig, paid);
+  const auto detail = rig.detail(reverted.id);
+  CHECK(detail.intent.state == IntentState::failed);
+  CHECK(detail.intent.reason == "reverted");
+  CHECK(detail.slot->state == domain::SlotState::consumed);
+  CHECK(rig.chain.moved(reverted.ref) == 0);
+  CHECK(rig.pending_hold("sim:1").decimal() == "0");
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a bearer authorization that reverts stays open until its end is final") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  engine::NewPayment all = rig.from_payer("1000000000000");
+  all.validity_s = 600;
+  const domain::Intent one = rig.create_authorized("one", all);
+  const domain::Intent two = rig.create_authorized("two", all);
+  REQUIRE(rig.reaches(one.id, IntentState::confirming, 5'000));
+  REQUIRE(rig.reaches(two.id, IntentState::confirming, 5'000));
+  rig.chain.mine(4);
+  rig.world.run_for(60'000);
+  const domain::Intent& open = rig.state(one.id) == IntentState::settled ? two : one;
+  CHECK(rig.state(open.id) == IntentState::settling);
+  CHECK(rig.detail(open.id).slot->state == domain::SlotState::consumed);
+  CHECK(rig.chain.posts().size() == 2);
+  // Its end passes in a final block, unused: now it is proved.
+  rig.world.run_for(700'000);
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(open.id, IntentState::failed, 120'000));
+  CHECK(rig.chain.moved(open.ref) == 0);
+  CHECK(rig.chain.posts().size() == 2);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a block taken back sends the same bytes again, and the hold stays the same") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.mine();
+  rig.world.run_for(3'000);
+  rig.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
+  rig.world.run_for(10'000);
+  REQUIRE(rig.state(intent.id) == IntentState::confirming);
+  CHECK(rig.chain.posts().size() == 2);
+  const auto back = [](const engine::HistoryItem& item) {
+    return item.from == "confirming" && item.to == "settling" && item.reason == "reorg";
+  };
+  const auto history = rig.detail(intent.id).history;
+  CHECK(std::count_if(history.begin(), history.end(), back) == 1);
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 10'000));
+  check_paid_once(rig, intent);
+  CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: an authorization run by somebody else settles on their transaction") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.forget_pool();
+  const auto call = rig.authorizations.call(rig.find(intent.id));
+  REQUIRE(call.has_value());
+  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
+  const domain::TxHash theirs =
+      rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+  CHECK(rig.find(intent.id).tx_hash == theirs);
+  CHECK(rig.chain.moved(intent.ref) == 1);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a chain that is down or another one starts nothing and loses nothing") {
+  for (const bool wrong : {true, false}) {
+    CAPTURE(wrong);
+    Rig rig;
+    rig.chain.script().set_down(!wrong);
+    rig.chain.script().set_wrong_chain(wrong);
+    rig.start();
+    const domain::Intent intent = rig.create("one", rig.payout());
+    rig.world.run_for(60'000);
+    CHECK(rig.state(intent.id) == IntentState::authorized);
+    CHECK_FALSE(rig.engine->chains().front().usable);
+    CHECK_FALSE(rig.engine->chains().front().why.empty());
+    CHECK(rig.job(intent.id)->lapsed_leases == 0);
+    rig.chain.script().set_down(false);
+    rig.chain.script().set_wrong_chain(false);
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 120'000));
+    check_paid_once(rig, intent);
+  }
+}
+
+TEST_CASE("engine: wait tells confirming, included and settled, and giving up changes nothing") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  const auto wait = [&](engine::WaitFor level, std::int64_t ms) {
+    return rig.run(rig.engine->wait(std::nullopt, intent.id, level, ms))->state;
+  };
+  CHECK(wait(engine::WaitFor::confirming, 5'000) == IntentState::confirming);
+  const std::int64_t before_ms = rig.world.clock().mono_ms();
+  CHECK(wait(engine::WaitFor::included, 3'000) == IntentState::confirming);
+  CHECK(rig.world.clock().mono_ms() - before_ms >= 3'000);
+  rig.chain.mine();
+  const std::int64_t mined_ms = rig.world.clock().mono_ms();
+  CHECK(wait(engine::WaitFor::included, 60'000) == IntentState::confirming);
+  CHECK(rig.world.clock().mono_ms() - mined_ms < 5'000);
+  rig.chain.mine(3);
+  CHECK(wait(engine::WaitFor::settled, 60'000) == IntentState::settled);
+}
+
+TEST_CASE("engine: a drain leaves every job acked, nacked, or leased to an instance that is gone") {
+  Rig rig;
+  rig.start();
+  std::vector<domain::Intent> intents;
+  for (int i = 0; i < 50; ++i) {
+    intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
+  }
+  rig.run(rig.engine->drain(0));
+  const auto refused = rig.run(rig.engine->create(rig.caller("late"), rig.payout()));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == engine::EngineError::draining);
+  check_audit(rig);
+  rig.crash();
+  for (const domain::Intent& intent : intents) {
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 300'000));
+    check_paid_once(rig, intent);
+  }
+}
+
+TEST_CASE("engine: crashed at any moment and started again, each payment moves once") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    RigOptions options;
+    options.seed = seed;
+    Rig rig(options);
+    rig.start();
+    std::vector<domain::Intent> intents;
+    for (int i = 0; i < 6; ++i) {
+      intents.push_back(i % 2 == 0
+                            ? rig.create("k" + std::to_string(i), rig.payout())
+                            : rig.create_authorized("k" + std::to_string(i), rig.from_payer()));
+    }
+    for (int crash = 0; crash < 3; ++crash) {
+      rig.world.run_for(static_cast<std::int64_t>(rig.world.entropy().number() % 700));
+      rig.crash();
+    }
+    for (const domain::Intent& intent : intents) {
+      REQUIRE(rig.reaches(intent.id, IntentState::settled, 300'000));
+      check_paid_once(rig, intent);
+    }
+    check_audit(rig);
+  }
+}

@@ -1,0 +1,80 @@
+// Owns: one engine in the simulator: chains, store on SQLite in memory, clock and executor from one
+// seed. A `crash` destroys frames first, then the engine, and starts another on the same store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/sqlite/sqlite.hpp>
+
+#include "sim/chain.hpp"
+#include "sim/methods.hpp"
+#include "sim/opaque_chain.hpp"
+#include "sim/signer.hpp"
+#include "sim/world.hpp"
+#include "store/audit.hpp"
+#include "store/reads.hpp"
+
+namespace holdfast::testing {
+
+struct RigOptions {
+  std::uint64_t seed = 1;
+  std::int64_t block_ms = 1'000;  ///< 0: blocks only by mine()
+  std::uint32_t max_unconsumed = 16;
+  std::size_t accounts = 1;
+  bool with_opaque = false;
+  engine::Config config;
+};
+
+class Rig {
+ public:
+  explicit Rig(RigOptions options = {});
+  ~Rig();
+
+  void start();
+  /// Frames first, then the engine; the store's content stays. Then a new engine.
+  void crash();
+  void crash_without_restart();
+
+  engine::NewPayment payout(const std::string& amount = "1000000") const;
+  engine::NewPayment from_payer(const std::string& amount = "1000000") const;
+  domain::Intent create(const std::string& key, const engine::NewPayment& payment);
+  /// Created and signed by the payer.
+  domain::Intent create_authorized(const std::string& key, const engine::NewPayment& payment);
+  domain::Intent find(const domain::IntentId& id);
+  domain::IntentState state(const domain::IntentId& id) { return find(id).state; }
+  engine::Detail detail(const domain::IntentId& id);
+  std::optional<store::JobRow> job(const domain::IntentId& id);
+  /// Runs until the intent is in this state; false when `limit_ms` passed first.
+  bool reaches(const domain::IntentId& id, domain::IntentState wanted, std::int64_t limit_ms);
+  store::AuditReport audit();
+  domain::SignedAmount pending_hold(const std::string& chain);
+
+  engine::Caller caller(const std::string& key) const;
+
+  template <class T>
+  T run(boost::asio::awaitable<T> task) {
+    return world.run(std::move(task));
+  }
+  template <class Read>
+  auto read(Read read) {
+    return run(store->read(std::move(read)));
+  }
+
+  RigOptions options;
+  sim::SimWorld world;
+  sim::ScriptedChain chain;
+  std::unique_ptr<sim::OpaqueChain> opaque;
+  sim::ScriptedPayout payouts;
+  sim::ScriptedAuthorization authorizations;
+  std::unique_ptr<sim::ScriptedPayout> opaque_payouts;
+  std::vector<domain::Address> accounts;
+  sim::ScriptedSigner signer;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<engine::Engine> engine;
+};
+
+}  // namespace holdfast::testing
