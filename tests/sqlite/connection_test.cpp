@@ -51,15 +51,18 @@ Cause cause_of(Action action) {
   std::abort();
 }
 
-// What a crash at this moment would leave, opened: the files copied by another process, since this
-// one must not open them beside SQLite.
-std::int64_t count_after_crash(const TempFolder& folder) {
+// What a crash at this moment would leave: the files, copied by another process, since this one
+// must not open them beside SQLite.
+std::string after_crash(const TempFolder& folder) {
   const std::string from = folder / "a.db";
   const std::string to = folder / "after.db";
   const std::string copy =
       "cp '" + from + "' '" + to + "' && cp '" + from + "-wal' '" + to + "-wal'";
   REQUIRE(std::system(copy.c_str()) == 0);
-  return count(*open(to));
+  return to;
+}
+std::int64_t count_after_crash(const TempFolder& folder) {
+  return count(*open(after_crash(folder)));
 }
 
 }  // namespace
@@ -246,6 +249,23 @@ TEST_CASE("sqlite: a disk that fills up at any page of a commit leaves nothing o
     CHECK(count(*db) == 1);
     CHECK(count_after_crash(folder) == 1);
   }
+}
+
+TEST_CASE("sqlite: opening carries a log that a crash has left into the database, durably") {
+  const TempFolder folder;
+  test::FaultVfs disk("left-log");
+  std::string left;
+  {
+    const auto db = open(folder / "a.db");
+    db->begin_write();
+    insert(*db, "a");
+    db->commit();
+    left = after_crash(folder);
+  }
+  const auto db = open(left, disk.name());
+  CHECK(disk.writes(FileKind::database) > 0);
+  CHECK(disk.unsynced(FileKind::database) == 0);
+  CHECK(count(*db) == 1);
 }
 
 TEST_CASE("sqlite: whoever goes on after SQLite ended the transaction is stopped") {
