@@ -73,10 +73,33 @@ class TestStore {
   sql::Connection& db() { return *db_; }
 
   std::int64_t rows_written = 0;
+  std::int64_t statements() const { return db_->statements; }
 
  private:
+  /// Counts the statements asked for; otherwise the connection it wraps.
+  struct Counting final : sql::Connection {
+    explicit Counting(std::unique_ptr<sql::Connection> wrapped) : inner(std::move(wrapped)) {}
+    sql::Statement& prepare(std::string_view sql) override {
+      ++statements;
+      return inner->prepare(sql);
+    }
+    void execute(const char* sql) override { inner->execute(sql); }
+    void begin_write() override { inner->begin_write(); }
+    void commit() override { inner->commit(); }
+    void rollback() override { inner->rollback(); }
+    void savepoint() override { inner->savepoint(); }
+    void release_savepoint() override { inner->release_savepoint(); }
+    void rollback_to_savepoint() override { inner->rollback_to_savepoint(); }
+    std::int64_t changes() const override { return inner->changes(); }
+    std::int64_t total_changes() const override { return inner->total_changes(); }
+    std::int64_t last_rowid() const override { return inner->last_rowid(); }
+
+    std::unique_ptr<sql::Connection> inner;
+    std::int64_t statements = 0;
+  };
+
   std::unique_ptr<sql::Driver> driver_;
-  std::unique_ptr<sql::Connection> db_;
+  std::unique_ptr<Counting> db_;
 };
 
 /// The payment terms, requests and transactions the tests use, all different by a number.

@@ -47,4 +47,41 @@ TEST_CASE("store: a payout goes from authorized to settled, and every row says s
   CHECK(history[3].to == IntentState::settled);
 }
 
+// The budget of a payment: what one costs when many are leased at once.
+TEST_CASE("store: a payout costs at most 30 row writes and 40 statements from birth to settled") {
+  TestStore db;
+  Desk desk(db);
+  constexpr std::int64_t payments = 100;
+  std::vector<IntentId> ids;
+  const std::int64_t rows_before = db.rows_written;
+  const std::int64_t statements_before = db.statements();
+  for (std::int64_t i = 0; i < payments; ++i) {
+    ids.push_back(desk.create_payout(static_cast<std::uint64_t>(i)).id);
+  }
+  desk.lease_all(payments);
+  std::int64_t looks = 0;
+  for (const IntentId& id : ids) {
+    const std::int64_t before = db.statements();
+    Facts now = desk.facts(id);  // what a test looks at is not part of the cost
+    looks += db.statements() - before;
+    now = desk.claim(id);
+    store::AttemptToStore wanted = desk.attempt_for(now);
+    now = *db.write([&](store::Txn& txn) { return store::store_attempt(txn, wanted); });
+    store::Move confirm = desk.move(id, IntentState::confirming, domain::Actor::relayer);
+    confirm.accepted = now.attempts.back().id;
+    confirm.tx_hash = now.attempts.back().hash;
+    confirm.receipt = desk.receipt_of(id);
+    confirm.ack = true;
+    now = desk.must(confirm);
+    now = desk.must(desk.settle_move(now));
+    CHECK(now.intent.state == IntentState::settled);
+  }
+  const std::int64_t rows = db.rows_written - rows_before;
+  const std::int64_t statements = db.statements() - statements_before - looks;
+  MESSAGE("rows written per payout: ", static_cast<double>(rows) / payments,
+          ", statements: ", static_cast<double>(statements) / payments);
+  CHECK(rows <= 30 * payments);
+  CHECK(statements <= 40 * payments);
+}
+
 }  // namespace holdfast::test
