@@ -117,4 +117,8 @@ TEST_CASE("store: an exception that a waiter lets through leaves no other waiter
   CHECK_THROWS_AS(loop.run_until_idle(), std::logic_error);
   loop.run_until_idle();
   CHECK(alive == 0);
+  std::int64_t notes = 0;
+  spawn(loop, count_into(store, notes));
+  loop.run_until_idle();
+  CHECK(notes == 1 + 5);
 }
