@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 namespace holdfast::app {
 namespace {
@@ -142,13 +143,14 @@ void read_engine(ConfigReader in, engine::Config& out) {
   in.refuse_unknown_keys();
 }
 
-void read_http(ConfigReader in, http::ServerOptions& out) {
+void read_http(ConfigReader in, http::Options& out) {
   out.address = in.text("address", out.address, 64);
   out.port = static_cast<std::uint16_t>(in.number("port", 8402, 0, 65'535));
   out.max_body_bytes = static_cast<std::size_t>(
       in.number("max_body_bytes", static_cast<std::int64_t>(out.max_body_bytes), 1'024, 16 << 20));
   out.max_connections = static_cast<std::size_t>(
       in.number("max_connections", static_cast<std::int64_t>(out.max_connections), 1, 100'000));
+  out.require_keys = in.flag("require_keys", out.require_keys);
   in.refuse_unknown_keys();
 }
 
@@ -192,8 +194,9 @@ Checked read_config(std::string_view toml) {
   }
   if (config.chains.empty()) in.problem("chain", "is missing: at least one [[chain]] is needed");
   in.refuse_unknown_keys();
-  std::stable_sort(out.problems.begin(), out.problems.end(),
-                   [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  std::sort(out.problems.begin(), out.problems.end(), [](const Problem& a, const Problem& b) {
+    return std::tie(a.line, a.key) < std::tie(b.line, b.key);
+  });
   return out;
 }
 

@@ -35,7 +35,7 @@ struct ChainConfig {
 
 struct AppConfig {
   std::string store_path;
-  http::ServerOptions http;
+  http::Options http;
   engine::Config engine;
   std::vector<ChainConfig> chains;
   log::Level log_level = log::Level::info;

@@ -1,0 +1,170 @@
+// Owns: `holdfast ledger verify` and `holdfast audit [--chain]`.
+// Must never: write to the store, or take a node's silence for a finding: it is an error of the
+// run.
+#include "store/audit.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include "app/open_store.hpp"
+#include "app/service.hpp"
+#include "store/reads.hpp"
+
+namespace holdfast::app {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_findings = 1'000;
+constexpr std::size_t page = 200;
+
+store::Progress progress_line(const char* what) {
+  if (isatty(STDERR_FILENO) == 0) return {};
+  return [what](std::uint64_t done, std::uint64_t all) {
+    std::fprintf(stderr, "\r%s: %llu of %llu ", what, static_cast<unsigned long long>(done),
+                 static_cast<unsigned long long>(all));
+    if (done >= all) std::fputc('\n', stderr);
+  };
+}
+
+int report(const char* what, const store::AuditReport& found, bool as_json) {
+  if (as_json) {
+    json::array findings;
+    for (const store::Finding& one : found.findings) {
+      findings.push_back(
+          {{"invariant", one.invariant}, {"subject", one.subject}, {"sentence", one.sentence}});
+    }
+    std::printf("%s\n", json::serialize(json::value{{"good", found.good()},
+                                                    {"intents", found.intents},
+                                                    {"entries", found.entries},
+                                                    {"attempts", found.attempts},
+                                                    {"slots", found.slots},
+                                                    {"findings", findings}})
+                            .c_str());
+  } else {
+    for (const store::Finding& one : found.findings) {
+      std::printf("%2d  %s: %s\n", one.invariant, one.subject.c_str(), one.sentence.c_str());
+    }
+    std::printf("%s: %llu intents, %llu journal entries, %llu attempts, %llu slots: %s\n", what,
+                static_cast<unsigned long long>(found.intents),
+                static_cast<unsigned long long>(found.entries),
+                static_cast<unsigned long long>(found.attempts),
+                static_cast<unsigned long long>(found.slots),
+                found.good() ? "all well"
+                             : (std::to_string(found.findings.size()) + " finding(s)").c_str());
+  }
+  return found.good() ? exit_done : exit_refused;
+}
+
+std::vector<domain::Intent> settled_intents(store::Txn& txn) {
+  std::vector<domain::Intent> out;
+  store::ListFilter filter;
+  filter.state = domain::IntentState::settled;
+  filter.limit = page;
+  do {
+    store::IntentPage found = store::list_intents(txn, filter);
+    std::move(found.intents.begin(), found.intents.end(), std::back_inserter(out));
+    filter.before = found.next;
+  } while (filter.before != 0);
+  return out;
+}
+
+ports::Method* method_of(const std::vector<ChainParts>& chains, const domain::Terms& terms) {
+  for (const ChainParts& parts : chains) {
+    for (const auto& method : parts.methods) {
+      if (method->chain() == terms.chain && method->name() == terms.method) return method.get();
+    }
+  }
+  return nullptr;
+}
+
+// Invariants 1 and 9 on the chain itself: the transaction a settled intent cites is canonical and
+// moved exactly this payment.
+boost::asio::awaitable<std::string> check_on_chain(const std::vector<ChainParts>& chains,
+                                                   const domain::Intent& intent) {
+  ports::Method* const method = method_of(chains, intent.terms);
+  if (method == nullptr) co_return "its chain or method is not configured";
+  if (!intent.tx_hash) co_return "is settled without a transaction";
+  const auto same = [&](const ChainParts& parts) {
+    return parts.chain->info().id == intent.terms.chain;
+  };
+  const auto parts = std::find_if(chains.begin(), chains.end(), same);
+  const auto found = co_await parts->chain->find(*intent.tx_hash);
+  if (found.ok() == nullptr) co_return "the node does not answer: " + found.text();
+  if (!found.ok()->tx) co_return "the chain has no transaction " + intent.tx_hash->hex();
+  const domain::Evidence evidence = method->evidence(intent, *found.ok()->tx, true);
+  if (evidence.moved == domain::Moved::exact) co_return "";
+  co_return "the transaction " + intent.tx_hash->hex() + " did not move this payment";
+}
+
+boost::asio::awaitable<void> check_all(const std::vector<ChainParts>& chains,
+                                       const std::vector<domain::Intent>& intents,
+                                       const store::Progress& progress,
+                                       std::vector<store::Finding>& findings) {
+  std::uint64_t done = 0;
+  for (const domain::Intent& intent : intents) {
+    const std::string wrong = co_await check_on_chain(chains, intent);
+    if (!wrong.empty() && findings.size() < most_findings) {
+      findings.push_back({9, domain::text(intent.id), wrong});
+    }
+    if (progress && ++done % 50 == 0) progress(done, intents.size());
+  }
+  if (progress) progress(intents.size(), intents.size());
+}
+
+int audit_chain(const std::string& config_path, const std::vector<domain::Intent>& settled,
+                std::vector<store::Finding>& findings) {
+  const auto checked = read_config_file(config_path);
+  if (!checked || !checked->problems.empty()) {
+    std::fputs("holdfast: audit --chain needs a good --config, for the nodes\n", stderr);
+    return exit_usage;
+  }
+  boost::asio::io_context context(1);
+  SystemClock clock;
+  auto chains = open_chains(checked->config.chains, context.get_executor(), clock);
+  if (!chains) {
+    std::fprintf(stderr, "holdfast: %s\n", chains.error().detail.c_str());
+    return exit_usage;
+  }
+  std::exception_ptr error;
+  boost::asio::co_spawn(context, check_all(*chains, settled, progress_line("chain"), findings),
+                        [&](std::exception_ptr ended) {
+                          error = std::move(ended);
+                          for (ChainParts& parts : *chains) parts.rpc->close();
+                          context.stop();
+                        });
+  context.run();
+  if (error) std::rethrow_exception(error);
+  return exit_done;
+}
+
+}  // namespace
+
+int ledger_verify(const StoreChoice& from, bool as_json) {
+  const auto path = store_path_of(from);
+  if (!path) return exit_usage;
+  return with_reader(*path, [&](store::Txn& txn) {
+    return report("ledger", store::verify_ledger(txn, progress_line("journal")), as_json);
+  });
+}
+
+int audit(const StoreChoice& from, bool chain, bool as_json) {
+  const auto path = store_path_of(from);
+  if (!path) return exit_usage;
+  return with_reader(*path, [&](store::Txn& txn) {
+    store::AuditReport found = store::audit(txn, progress_line("store"));
+    if (chain) {
+      const int code = audit_chain(from.config, settled_intents(txn), found.findings);
+      if (code != exit_done) return code;
+    }
+    return report("audit", found, as_json);
+  });
+}
+
+}  // namespace holdfast::app

@@ -1,0 +1,120 @@
+// A real holdfast: its configuration, its process, its HTTP face.
+import { execFileSync, spawn } from "node:child_process";
+import { openSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { tokenName, tokenVersion } from "./anvil.mjs";
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const hex = (bytes) => "0x" + Buffer.from(bytes).toString("hex");
+
+export class Holdfast {
+  /** `accounts`: those that send, as viem accounts with a key. */
+  static async create({ binary, folder, rpcUrl, token, accounts, engine = "" }) {
+    const self = new Holdfast();
+    self.binary = binary;
+    self.folder = folder;
+    self.port = await freePort();
+    self.url = `http://127.0.0.1:${self.port}`;
+    self.config = join(folder, "holdfast.toml");
+    self.logFile = join(folder, "holdfast.log");
+    const keys = accounts.map((one, index) => {
+      const file = join(folder, `account-${index}.key`);
+      writeFileSync(file, hex(one.getHdKey().privateKey) + "\n", { mode: 0o600 });
+      return `  [[chain.account]]\n  key_file = "${file}"\n`;
+    });
+    writeFileSync(
+      self.config,
+      `[store]
+path = "${join(folder, "holdfast.db")}"
+[http]
+port = ${self.port}
+[engine]
+${engine}
+[[chain]]
+id = "eip155:31337"
+rpc_url = "${rpcUrl}"
+poll_ms = 250
+  [[chain.asset]]
+  address = "${token}"
+  name = "${tokenName}"
+  version = "${tokenVersion}"
+${keys.join("")}`,
+    );
+    self.token = self.verb("keys", "add", "scene", "--scope", "pay", "--scope", "payout",
+      "--scope", "ops", "--config", self.config).trim();
+    return self;
+  }
+
+  /** Runs another verb to its end; its output, or an exception with its exit code. */
+  verb(...args) {
+    return execFileSync(this.binary, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  }
+
+  async start() {
+    const log = openSync(this.logFile, "a");
+    this.process = spawn(this.binary, ["serve", "--config", this.config], {
+      stdio: ["ignore", log, log],
+    });
+    this.exited = new Promise((resolve) =>
+      this.process.on("exit", (code, signal) => resolve({ code, signal })),
+    );
+    let ended = null;
+    this.exited.then((how) => (ended = how));
+    for (let i = 0; i < 300; ++i) {
+      if (ended) throw new Error(`holdfast ended with code ${ended.code}; see ${this.logFile}`);
+      const ready = await fetch(`${this.url}/readyz`).catch(() => null);
+      if (ready?.status === 200) return;
+      await sleep(50);
+    }
+    throw new Error(`holdfast is not ready after 15 s; see ${this.logFile}`);
+  }
+
+  /** SIGKILL: nothing is told, nothing is finished. */
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.exited;
+  }
+
+  /** SIGTERM: the drain. Its exit code. */
+  async stop() {
+    this.process.kill("SIGTERM");
+    return (await this.exited).code;
+  }
+
+  async request(method, path, { body, key } = {}) {
+    const headers = { authorization: `Bearer ${this.token}` };
+    if (body) headers["content-type"] = "application/json";
+    if (key) headers["idempotency-key"] = key;
+    const answer = await fetch(this.url + path, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    });
+    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+  }
+
+  /** As a careful client: the same request with the same key until it is answered. */
+  async insist(method, path, options) {
+    for (let i = 0; i < 200; ++i) {
+      const answer = await this.request(method, path, options).catch(() => null);
+      if (answer && answer.status < 500 && answer.status !== 409 && answer.status !== 429) {
+        if (answer.status >= 300) {
+          throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+        }
+        return answer.body;
+      }
+      await sleep(100);
+    }
+    throw new Error(`${method} ${path}: no answer`);
+  }
+}
