@@ -1,0 +1,184 @@
+#include "http/json_body.hpp"
+
+#include <algorithm>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "http/json_keys.hpp"
+
+namespace holdfast::http {
+namespace {
+
+namespace json = boost::json;
+
+Problem bad_json(std::string detail) { return {400, "bad_json", std::move(detail)}; }
+
+json::value sorted(const json::value& value) {
+  if (const json::array* list = value.if_array()) {
+    json::array out;
+    for (const json::value& item : *list) out.push_back(sorted(item));
+    return out;
+  }
+  const json::object* object = value.if_object();
+  if (object == nullptr) return value;
+  std::vector<std::string_view> keys;
+  for (const auto& pair : *object) keys.push_back(pair.key());
+  std::ranges::sort(keys);
+  json::object out;
+  for (const std::string_view key : keys) out[key] = sorted(object->at(key));
+  return out;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.size() <= longest_text &&
+         std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+}  // namespace
+
+JsonBody read_json(std::string_view text, bool may_be_empty) {
+  if (text.empty()) {
+    if (may_be_empty) return {};
+    return {bad_json("the body is empty; a JSON object is needed"), {}};
+  }
+  json::parse_options options;
+  options.max_depth = max_json_depth;
+  boost::system::error_code error;
+  json::value value = json::parse(text, error, {}, options);
+  if (error == json::error::too_deep) {
+    return {bad_json("the body has more than " + std::to_string(max_json_depth) + " levels"), {}};
+  }
+  if (error) return {bad_json("the body is not JSON in UTF-8"), {}};
+  if (const auto twice = repeated_key(text, max_json_depth)) {
+    return {bad_json(shown(*twice) + ": the field comes more than once"), {}};
+  }
+  if (!value.is_object()) return {bad_json("the body must be a JSON object"), {}};
+  return {std::nullopt, std::move(value.get_object())};
+}
+
+std::string canonical_text(const json::object& object) { return json::serialize(sorted(object)); }
+
+Fields::Fields(const json::object& object, std::initializer_list<std::string_view> known)
+    : object_(object) {
+  for (const auto& pair : object) {
+    if (std::ranges::find(known, std::string_view(pair.key())) == known.end()) {
+      refuse("unknown_field", shown(pair.key()) + ": no such field here");
+    }
+  }
+}
+
+void Fields::refuse(std::string_view code, std::string detail) {
+  if (!problem_) problem_ = Problem{400, code, std::move(detail)};
+}
+
+const json::value* Fields::needed(std::string_view name) {
+  const json::value* value = object_.if_contains(name);
+  if (value == nullptr) refuse("missing_field", std::string(name) + ": the field is missing");
+  return value;
+}
+
+std::string Fields::checked_word(std::string_view name, const json::value& value) {
+  const json::string* text = value.if_string();
+  if (text == nullptr || !is_word(*text)) {
+    refuse("bad_field", std::string(name) + ": must be a string of 1 to " +
+                            std::to_string(longest_text) +
+                            " printable ASCII characters without blanks");
+    return {};
+  }
+  return std::string(*text);
+}
+
+std::string Fields::word(std::string_view name) {
+  const json::value* value = needed(name);
+  return value == nullptr ? std::string{} : checked_word(name, *value);
+}
+
+std::string Fields::word_or_empty(std::string_view name) {
+  const json::value* value = object_.if_contains(name);
+  return value == nullptr ? std::string{} : checked_word(name, *value);
+}
+
+std::string Fields::sentence(std::string_view name, bool is_needed) {
+  const json::value* value = is_needed ? needed(name) : object_.if_contains(name);
+  if (value == nullptr) return {};
+  const json::string* text = value->if_string();
+  if (text == nullptr || text->empty() || text->size() > longest_reason || has_control(*text)) {
+    refuse("bad_field", std::string(name) + ": must be a string of 1 to " +
+                            std::to_string(longest_reason) + " bytes without control characters");
+    return {};
+  }
+  return std::string(*text);
+}
+
+domain::Amount Fields::amount(std::string_view name) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return {};
+  const json::string* text = value->if_string();
+  const auto read = text == nullptr ? std::nullopt : U256::from_decimal(*text);
+  if (!read || read->is_zero()) {
+    refuse(
+        "bad_field",
+        std::string(name) +
+            ": must be a string of decimal digits, 1 to 2^256-1 base units of the asset, without "
+            "sign, point, exponent, blank or leading zero");
+    return {};
+  }
+  return *read;
+}
+
+std::int64_t Fields::seconds(std::string_view name, std::int64_t highest) {
+  const json::value* value = object_.if_contains(name);
+  if (value == nullptr) return 0;
+  const std::int64_t* number = value->if_int64();
+  if (number == nullptr || *number < 1 || *number > highest) {
+    refuse("bad_field", std::string(name) + ": must be a whole number of seconds, 1 to " +
+                            std::to_string(highest));
+    return 0;
+  }
+  return *number;
+}
+
+Bytes Fields::hex(std::string_view name) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return {};
+  const json::string* text = value->if_string();
+  const bool fits = text != nullptr && text->size() <= longest_signature_text;
+  auto bytes = fits ? from_hex(*text) : std::nullopt;
+  if (!bytes || bytes->empty()) {
+    refuse("bad_field", std::string(name) +
+                            ": must be a string of hex digits, whole bytes, at most " +
+                            std::to_string(longest_signature_text) + " characters");
+    return {};
+  }
+  return std::move(*bytes);
+}
+
+std::vector<std::string> Fields::words(std::string_view name, std::size_t most) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return {};
+  std::vector<std::string> out;
+  const json::array* list = value->if_array();
+  const bool fits = list != nullptr && !list->empty() && list->size() <= most;
+  if (!fits) {
+    refuse("bad_field",
+           std::string(name) + ": must be a list of 1 to " + std::to_string(most) + " strings");
+    return out;
+  }
+  for (const json::value& item : *list) {
+    std::string word = checked_word(name, item);
+    if (std::ranges::find(out, word) != out.end()) {
+      refuse("bad_field", std::string(name) + ": " + shown(word) + " comes more than once");
+    }
+    out.push_back(std::move(word));
+  }
+  return out;
+}
+
+}  // namespace holdfast::http

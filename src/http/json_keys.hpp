@@ -1,0 +1,15 @@
+// Owns: finding an object key that comes twice. Boost.JSON keeps the last silently, and then a
+// request could mean one thing to us and another to whoever looked at it before.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::http {
+
+/// A key that comes twice in the same object of this JSON; empty when there is none or `text` is no
+/// JSON of at most `max_depth` levels.
+std::optional<std::string> repeated_key(std::string_view text, std::size_t max_depth);
+
+}  // namespace holdfast::http

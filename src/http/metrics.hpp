@@ -1,0 +1,45 @@
+// Owns: what is counted about requests, and the text of /metrics.
+// Must never: make a label of anything a client can choose: routes are the table's, methods the
+// known ones, statuses ours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <holdfast/engine/engine.hpp>
+
+namespace holdfast::http {
+
+class RequestMetrics {
+ public:
+  /// `route` is a path of the table, or empty for a request that reached none.
+  void count(std::string_view method, std::string_view route, unsigned status, std::int64_t ms);
+
+  std::uint64_t connections = 0;          ///< now
+  std::uint64_t connections_refused = 0;  ///< over the cap
+
+ private:
+  friend std::string metrics_text(const RequestMetrics&, const engine::Stats&,
+                                  std::span<const engine::ChainStatus>, bool);
+  static constexpr std::array<std::int64_t, 13> bounds_ms = {1,   2,   5,    10,   25,    50,   100,
+                                                             250, 500, 1000, 2500, 10000, 60000};
+  struct Histogram {
+    std::array<std::uint64_t, bounds_ms.size()> at_most{};  ///< not cumulative
+    std::uint64_t count = 0;
+    std::int64_t sum_ms = 0;
+  };
+  using Key = std::tuple<std::string, std::string, unsigned>;  ///< method, route, status
+  std::map<Key, Histogram> requests_;
+};
+
+/// The Prometheus text format, version 0.0.4.
+inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
+std::string metrics_text(const RequestMetrics& requests, const engine::Stats& stats,
+                         std::span<const engine::ChainStatus> chains, bool broken);
+
+}  // namespace holdfast::http

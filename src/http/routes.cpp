@@ -1,0 +1,85 @@
+#include "http/routes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace holdfast::http {
+namespace {
+
+// What a key sees is its own, but with `ops`: everybody's. Creating asks for `pay` or `payout` by
+// the method in its body. Balances and events tell of everybody, so only `ops` has them.
+constexpr std::array<Route, 16> table = {{
+    {"POST", "/v1/payment_intents", Action::create_intent, "pay payout"},
+    {"GET", "/v1/payment_intents", Action::list_intents, "pay payout x402 ops",
+     "state limit cursor"},
+    {"GET", "/v1/payment_intents/{id}", Action::find_intent, "pay payout x402 ops",
+     "wait timeout_s"},
+    {"POST", "/v1/payment_intents/{id}/authorize", Action::authorize_intent, "pay"},
+    {"POST", "/v1/payment_intents/{id}/cancel", Action::cancel_intent, "pay payout"},
+    {"POST", "/v1/payment_intents/{id}/abandon", Action::abandon_intent, "ops"},
+    {"GET", "/v1/payment_refs/{ref}", Action::find_ref, "pay payout x402 ops"},
+    {"GET", "/v1/balances", Action::list_balances, "ops", "limit"},
+    {"GET", "/v1/events", Action::list_events, "ops", "after limit"},
+    {"GET", "/v1/chains", Action::list_chains, "pay payout x402 ops"},
+    {"POST", "/v1/keys", Action::add_key, "ops"},
+    {"GET", "/v1/keys", Action::list_keys, "ops"},
+    {"DELETE", "/v1/keys/{name}", Action::revoke_key, "ops"},
+    {"GET", "/healthz", Action::health, ""},
+    {"GET", "/readyz", Action::readiness, ""},
+    {"GET", "/metrics", Action::metrics, ""},
+}};
+
+/// What stands for "{…}" when the path has this shape; empty text where the shape has none.
+std::optional<std::string> match(std::string_view shape, const std::vector<std::string>& path) {
+  std::string parameter;
+  for (const std::string& segment : path) {
+    if (shape.empty() || shape.front() != '/') return std::nullopt;
+    shape.remove_prefix(1);
+    const std::string_view wanted = shape.substr(0, shape.find('/'));
+    shape.remove_prefix(wanted.size());
+    if (wanted.starts_with('{')) {
+      if (segment.empty()) return std::nullopt;
+      parameter = segment;
+    } else if (wanted != segment) {
+      return std::nullopt;
+    }
+  }
+  if (!shape.empty()) return std::nullopt;
+  return parameter;
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return table; }
+
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(' '));
+    if (one == word) return true;
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+  }
+  return false;
+}
+
+bool needs_idempotency_key(const Route& route) {
+  return route.method == "POST" && route.path.starts_with("/v1/");
+}
+
+Found find_route(std::string_view method, const std::vector<std::string>& path) {
+  const std::string_view wanted = method == "HEAD" ? "GET" : method;
+  Found found;
+  if (path.empty()) return found;
+  for (const Route& route : table) {
+    auto parameter = match(route.path, path);
+    if (!parameter) continue;
+    if (route.method == wanted) return {&route, std::move(*parameter), {}};
+    if (!found.allowed.empty()) found.allowed += ", ";
+    found.allowed += route.method;
+    if (route.method == "GET") found.allowed += ", HEAD";
+  }
+  if (!found.allowed.empty()) found.allowed += ", OPTIONS";
+  return found;
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,55 @@
+// Owns: the table of routes: method, path, what it does, who may. README's list is made from it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::http {
+
+enum class Action {
+  create_intent,
+  list_intents,
+  find_intent,
+  authorize_intent,
+  cancel_intent,
+  abandon_intent,
+  find_ref,
+  list_balances,
+  list_events,
+  list_chains,
+  add_key,
+  list_keys,
+  revoke_key,
+  health,
+  readiness,
+  metrics,
+};
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  ///< "{…}" stands for any one segment; also the label in the metrics
+  Action action;
+  /// One of these is needed, parted by blanks; empty: anybody may, without a key.
+  std::string_view scopes;
+  std::string_view query = "";  ///< the parameters it takes, parted by blanks
+};
+
+/// Is `word` among the words of `list`, parted by single blanks?
+bool lists(std::string_view list, std::string_view word);
+
+std::span<const Route> routes();
+
+/// A POST under /v1 carries an Idempotency-Key.
+bool needs_idempotency_key(const Route& route);
+
+struct Found {
+  const Route* route = nullptr;  ///< empty: see `allowed`
+  std::string parameter;         ///< what stood for "{…}"
+  std::string allowed;  ///< "GET, HEAD, …" of this path; empty when there is no such path
+};
+/// HEAD finds the route of GET.
+Found find_route(std::string_view method, const std::vector<std::string>& path);
+
+}  // namespace holdfast::http

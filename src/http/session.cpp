@@ -1,0 +1,248 @@
+// The only source of this floor that knows Beast, which reads requests; answers are written as they
+// stand in message.cpp.
+#include "http/session.hpp"
+
+#include <array>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+namespace holdfast::http {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t most_buffered = 65'536;
+constexpr std::size_t first_read = 4'096;
+/// A refused request's body up to this size is read and forgotten, and the connection kept.
+constexpr std::uint64_t forgettable_body = 16'384;
+constexpr std::int64_t linger_ms = 2'000;
+constexpr std::size_t linger_bytes = 8U << 20U;
+
+using Parser = beast::http::request_parser<beast::http::string_body>;
+
+Request request_of(const Parser& parser) {
+  const auto& message = parser.get();
+  Request request;
+  request.method = message.method_string();
+  request.target = message.target();
+  for (const auto& field : message) {
+    request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
+  }
+  request.has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+  request.http_1_0 = message.version() < 11;
+  return request;
+}
+
+Problem problem_of_reading(error_code error, bool late, const Options& options) {
+  using beast::http::error;
+  if (late) {
+    return {
+        408, "request_timeout",
+        "the request was not complete after " + std::to_string(options.read_timeout_ms) + " ms"};
+  }
+  if (error == error::header_limit || error == error::buffer_overflow) {
+    return {431, "header_too_large",
+            "the request line and headers are more than " +
+                std::to_string(options.max_header_bytes) + " bytes"};
+  }
+  if (error == error::body_limit) {
+    return {413, "body_too_large",
+            "the body is more than " + std::to_string(options.max_body_bytes) + " bytes"};
+  }
+  if (error == error::bad_content_length || error == error::multiple_content_length) {
+    return {400, "bad_header", "Content-Length: must be one number, and come without chunks"};
+  }
+  if (error == error::bad_transfer_encoding) {
+    return {400, "bad_header", "Transfer-Encoding: must come once and without Content-Length"};
+  }
+  if (error == error::partial_message) {
+    return {400, "bad_request", "the request ended before it was complete"};
+  }
+  return {400, "bad_request", "this is not a well-formed HTTP/1.1 request"};
+}
+
+/// Something a client did that an answer can tell it about; not a connection that is gone.
+bool is_answerable(error_code error) {
+  return error.category() ==
+             beast::http::make_error_code(beast::http::error::body_limit).category() &&
+         error != beast::http::error::end_of_stream;
+}
+
+}  // namespace
+
+/// What is read of one connection. `parser` is new for each request.
+struct Session::Reader {
+  beast::flat_buffer buffer{most_buffered};
+  std::optional<Parser> parser;
+  bool is_first = true;
+};
+
+Session::Session(tcp::socket socket, Api& api, const Options& options)
+    : socket_(std::move(socket)), timer_(socket_.get_executor()), api_(api), options_(options) {}
+
+asio::awaitable<void> Session::run(std::shared_ptr<Session> self, std::shared_ptr<void>) {
+  Reader reader;
+  while (!self->last_) {
+    if (reader.buffer.size() == 0 && !co_await self->wait_for_bytes(reader)) break;
+    reader.is_first = false;
+    if (!co_await self->serve(reader)) break;
+  }
+  self->disarm();
+  error_code ignored;
+  self->socket_.shutdown(tcp::socket::shutdown_both, ignored);
+  self->socket_.close(ignored);
+}
+
+void Session::finish() {
+  last_ = true;
+  error_code ignored;
+  if (may_close_) socket_.cancel(ignored);
+}
+
+asio::awaitable<bool> Session::wait_for_bytes(Reader& reader) {
+  error_code error;
+  may_close_ = true;
+  arm(reader.is_first ? options_.read_timeout_ms : options_.idle_timeout_ms);
+  const std::size_t count = co_await socket_.async_read_some(
+      reader.buffer.prepare(first_read), asio::redirect_error(asio::use_awaitable, error));
+  disarm();
+  may_close_ = false;
+  reader.buffer.commit(count);
+  co_return !error && count > 0;
+}
+
+asio::awaitable<bool> Session::serve(Reader& reader) {
+  Parser& parser = reader.parser.emplace();
+  parser.header_limit(options_.max_header_bytes);
+  parser.body_limit(options_.max_body_bytes);
+  arm(options_.read_timeout_ms);
+  error_code error;
+  co_await beast::http::async_read_header(socket_, reader.buffer, parser,
+                                          asio::redirect_error(asio::use_awaitable, error));
+  Exchange exchange = api_.begin(request_of(parser));
+  if (error) {
+    co_await refuse_unread(reader, exchange, error);
+    co_return false;
+  }
+  if (auto refusal = co_await api_.admit(exchange)) {
+    const auto length = parser.content_length().value_or(0);
+    const bool waits = exchange.request.header("Expect").has_value();
+    const bool forgettable = !parser.chunked() && length <= forgettable_body && !waits;
+    if (!parser.is_done() && !forgettable) {
+      co_await deliver(reader, exchange, *refusal, false);
+      co_await linger();
+      co_return false;
+    }
+    if (!co_await read_body(reader, exchange)) co_return false;
+    co_return co_await deliver(reader, exchange, *refusal, parser.keep_alive());
+  }
+  if (!co_await read_body(reader, exchange)) co_return false;
+  const bool keep_alive = parser.keep_alive();
+  reader.parser.reset();  // an answer may take a minute: keep only what it needs
+  const Response response = co_await api_.answer(exchange);
+  co_return co_await deliver(reader, exchange, response, keep_alive);
+}
+
+asio::awaitable<bool> Session::read_body(Reader& reader, Exchange& exchange) {
+  Parser& parser = *reader.parser;
+  if (!parser.is_done() && exchange.request.header("Expect")) {
+    if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+    arm(options_.read_timeout_ms);
+  }
+  error_code error;
+  if (!parser.is_done() && !late_) {
+    co_await beast::http::async_read(socket_, reader.buffer, parser,
+                                     asio::redirect_error(asio::use_awaitable, error));
+  }
+  if (error || !parser.is_done()) {
+    co_await refuse_unread(reader, exchange, error);
+    co_return false;
+  }
+  disarm();
+  exchange.request.body = std::move(parser.get().body());
+  co_return true;
+}
+
+asio::awaitable<void> Session::refuse_unread(Reader& reader, const Exchange& exchange,
+                                             error_code error) {
+  if (!late_ && !is_answerable(error)) co_return;
+  const Problem problem = problem_of_reading(error, late_, options_);
+  co_await deliver(reader, exchange, api_.refuse(exchange, problem), false);
+  co_await linger();
+}
+
+asio::awaitable<bool> Session::deliver(Reader& reader, const Exchange& exchange,
+                                       const Response& response, bool keep_alive) {
+  Delivery delivery;
+  delivery.keep_alive = keep_alive && !last_;
+  delivery.head_only = exchange.request.method == "HEAD";
+  delivery.http_1_0 = exchange.request.http_1_0;
+  delivery.wall_ms = api_.wall_ms();
+  const bool written = co_await write(to_wire(response, delivery));
+  reader.parser.reset();
+  co_return written&& delivery.keep_alive;
+}
+
+asio::awaitable<bool> Session::write(std::string bytes) {
+  arm(options_.write_timeout_ms);
+  error_code error;
+  co_await asio::async_write(socket_, asio::buffer(bytes),
+                             asio::redirect_error(asio::use_awaitable, error));
+  disarm();
+  co_return !error;
+}
+
+asio::awaitable<void> Session::linger() {
+  error_code error;
+  socket_.shutdown(tcp::socket::shutdown_send, error);
+  std::array<char, first_read> forgotten{};
+  may_close_ = true;
+  arm(linger_ms);
+  for (std::size_t read = 0; !error && !last_ && read < linger_bytes;) {
+    read += co_await socket_.async_read_some(asio::buffer(forgotten),
+                                             asio::redirect_error(asio::use_awaitable, error));
+  }
+  disarm();
+}
+
+void Session::arm(std::int64_t ms) {
+  late_ = false;
+  timer_.expires_after(std::chrono::milliseconds(ms));
+  timer_.async_wait([self = shared_from_this(), number = ++armed_](error_code error) {
+    if (error || number != self->armed_) return;
+    self->late_ = true;
+    error_code ignored;
+    self->socket_.cancel(ignored);
+  });
+}
+
+void Session::disarm() {
+  ++armed_;
+  late_ = false;
+  timer_.cancel();
+}
+
+void turn_away(tcp::socket& socket, std::int64_t wall_ms) {
+  Delivery delivery;
+  delivery.wall_ms = wall_ms;
+  const std::string bytes = to_wire(
+      response_of({503, "too_many_connections", "too many connections are open; try again", 1}),
+      delivery);
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(bytes), ignored);
+  socket.shutdown(tcp::socket::shutdown_both, ignored);
+  socket.close(ignored);
+}
+
+}  // namespace holdfast::http
