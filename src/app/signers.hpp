@@ -1,0 +1,23 @@
+// Owns: the configured accounts' keys: opened, and named as their chains name them.
+// Must never: say more of a key than which file or variable it is in.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <holdfast/engine/config.hpp>
+#include <holdfast/ports/signer.hpp>
+
+#include "app/config.hpp"
+
+namespace holdfast::app {
+
+struct Signers {
+  std::unique_ptr<ports::Signer> signer;
+  std::vector<engine::Account> accounts;
+};
+
+/// Errors name the file or variable and what is wrong with it. A key may serve several chains.
+Result<Signers> open_signers(const std::vector<ChainConfig>& chains);
+
+}  // namespace holdfast::app
