@@ -124,7 +124,7 @@ void check_attempts(const Case& c) {
   for (const domain::Attempt& attempt : c.payment.attempts) {
     const SlotRow* row = attempt.slot ? slot_row(c, attempt) : nullptr;
     if (row != nullptr && row->slot.state == SlotState::consumed) continue;
-    c.say(7, "it failed while an attempt of it could run");
+    c.say(7, "it failed, and an attempt of it could run");
     return;
   }
 }

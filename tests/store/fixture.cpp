@@ -246,15 +246,20 @@ store::Move Desk::settle_move(const Facts& facts) const {
 Facts Desk::settle(const IntentId& id) { return must(settle_move(facts(id))); }
 
 Facts Desk::bring_to(const IntentId& id, IntentState state) {
-  lease_all();
   Facts now = facts(id);
-  if (now.intent.state == state) return now;
-  now = claim(id);
-  if (now.intent.state == state) return now;
-  sign(id);
-  now = confirm(id);
-  if (now.intent.state == state) return now;
-  return settle(id);
+  if (now.intent.state == IntentState::authorized && state != IntentState::authorized) {
+    lease_all();
+    now = claim(id);
+  }
+  if (now.intent.state == IntentState::settling && state != IntentState::settling) {
+    sign(id);
+    now = confirm(id);
+  }
+  if (now.intent.state == IntentState::confirming && state == IntentState::settled) {
+    now = settle(id);
+  }
+  REQUIRE(now.intent.state == state);
+  return now;
 }
 
 Facts Desk::facts(const IntentId& id) {

@@ -146,7 +146,7 @@ class Desk {
   Facts confirm(const IntentId& id);
   store::Move settle_move(const Facts& facts) const;
   Facts settle(const IntentId& id);
-  /// Leased, claimed, signed, confirmed.
+  /// On from where it stands: leased and claimed, signed and confirmed, settled.
   Facts bring_to(const IntentId& id, IntentState state);
 
   Facts facts(const IntentId& id);
