@@ -19,8 +19,8 @@ namespace holdfast::evm {
 
 /// All prices in wei per unit of gas.
 struct FeePolicy {
-  U256 max_fee = 500'000'000'000;         ///< ceiling of the whole price: 500 gwei
-  U256 priority_floor = 1'000'000;        ///< the builder's part is never less: 0.001 gwei
+  U256 max_fee = 500'000'000'000;  ///< ceiling of the whole price: 500 gwei
+  U256 priority_floor = 1'000'000;  ///< the builder's part is never less: 0.001 gwei
   U256 priority_default = 1'000'000'000;  ///< where recent blocks paid builders nothing: 1 gwei
   std::uint32_t base_fee_percent = 200;  ///< of the next block's base fee: room for six full blocks
   std::uint32_t gas_margin_percent = 20;  ///< on top of the node's estimate
