@@ -202,6 +202,7 @@ constexpr ErrorRow rows[] = {
     {Kind::malformed, within, "erigon", "max number of blobs exceeded"},
     {Kind::malformed, within, "reth", "failed to decode signed transaction"},
     {Kind::malformed, within, "reth", "empty transaction data"},
+    {Kind::malformed, within, "anvil", "failed to decode transaction"},
     {Kind::malformed, within, "zksync", "not enough gas for transaction validation"},
     {Kind::malformed, within, "zksync", "is not in the allow list"},
     {Kind::malformed, within, "arbitrum", "forbidden sender address"},

@@ -219,6 +219,7 @@ std::vector<Group> malformed_by_client() {
         {"geth", -32000, "Wrong sidecar format"},
         {"reth", -32000, "invalid chain ID"},
         {"reth", -32602, "empty transaction data"},
+        {"anvil", -32602, "Failed to decode transaction"},
         {"reth", -32602, "failed to decode signed transaction"}}},
       {"malformed, besu and nethermind",
        Kind::malformed,
