@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <tuple>
+
+#include <boost/asio/ip/address.hpp>
+
+#include "evm/http_rpc_endpoint.hpp"
 
 namespace holdfast::app {
 namespace {
@@ -37,24 +42,30 @@ void read_fees(ConfigReader in, evm::FeePolicy& fees) {
   in.refuse_unknown_keys();
 }
 
-void read_asset(ConfigReader in, ChainConfig& chain) {
-  const std::string address = in.text("address", "");
+// Empty where it is missing or bad, which is a problem by then.
+domain::AssetId read_asset_address(ConfigReader& in) {
   if (!in.has("address")) {
     in.problem("address", "is missing: a token's address, or \"native\"");
-    return;
+    return {};
   }
-  domain::AssetId asset = domain::native_asset;
-  if (address != domain::native_asset.value) {
-    const auto parsed = evm::parse_address(address);
-    if (!parsed) {
-      in.problem("address", parsed.error().detail);
-      return;
-    }
-    asset.value = evm::to_checksum(*parsed);
-  }
+  const auto address = in.maybe_text("address");
+  if (!address) return {};
+  if (*address == domain::native_asset.value) return domain::native_asset;
+  const auto parsed = evm::parse_address(*address);
+  if (parsed) return {evm::to_checksum(*parsed)};
+  in.problem("address", parsed.error().detail);
+  return {};
+}
+
+using Seen = std::set<std::string>;
+
+void read_asset(ConfigReader in, ChainConfig& chain, Seen& seen) {
+  const domain::AssetId asset = read_asset_address(in);
+  if (!asset.value.empty() && !seen.insert(asset.value).second)
+    in.problem("address", "is configured twice");
   const auto name = in.maybe_text("name", 256);
   const auto version = in.maybe_text("version", 64);
-  if (name.has_value() != version.has_value()) {
+  if (in.has("name") != in.has("version")) {
     in.problem("name", "and version come together: they are the token's EIP-712 domain");
   }
   if (name && asset == domain::native_asset) {
@@ -70,8 +81,15 @@ void read_account(ConfigReader in, ChainConfig& chain) {
   AccountConfig account;
   account.key_file = in.text("key_file", "", 4096);
   account.key_env = in.text("key_env", "", 256);
-  if (account.key_file.empty() == account.key_env.empty()) {
+  if (in.has("key_file") == in.has("key_env")) {
     in.problem("key_file", "or key_env is needed, and not both");
+  }
+  const auto same = [&](const AccountConfig& other) {
+    return other.key_file == account.key_file && other.key_env == account.key_env;
+  };
+  const bool known = !account.key_file.empty() || !account.key_env.empty();
+  if (known && std::any_of(chain.accounts.begin(), chain.accounts.end(), same)) {
+    in.problem(in.has("key_file") ? "key_file" : "key_env", "is configured twice on this chain");
   }
   if (const auto adopt = in.maybe_number("adopt", 0, INT64_MAX)) {
     account.adopt = domain::Sequence{static_cast<std::uint64_t>(*adopt)};
@@ -83,8 +101,11 @@ void read_account(ConfigReader in, ChainConfig& chain) {
 void read_rpc(ConfigReader& in, ChainConfig& chain) {
   chain.rpc.url = in.text("rpc_url", "", 4096);
   chain.rpc_url_env = in.text("rpc_url_env", "", 256);
-  if (chain.rpc.url.empty() == chain.rpc_url_env.empty()) {
+  if (in.has("rpc_url") == in.has("rpc_url_env")) {
     in.problem("rpc_url", "or rpc_url_env is needed, and not both");
+  } else if (!chain.rpc.url.empty()) {
+    const auto endpoint = evm::parse_endpoint(chain.rpc.url);
+    if (!endpoint) in.problem("rpc_url", "cannot be used: " + endpoint.error().detail);
   }
   chain.rpc.deadline_ms = in.number("rpc_deadline_ms", chain.rpc.deadline_ms, 100, 120'000);
   chain.rpc.max_connections = static_cast<std::size_t>(
@@ -108,11 +129,14 @@ ChainConfig read_chain(ConfigReader in) {
       static_cast<std::uint32_t>(in.number("max_unconsumed", chain.evm.max_unconsumed, 1, 10'000));
   chain.evm.poll_ms = in.number("poll_ms", chain.evm.poll_ms, 50, 60'000);
   read_fees(in.table("fees"), chain.evm.fees);
-  for (ConfigReader& asset : in.tables("asset")) read_asset(asset, chain);
+  Seen seen;
+  for (ConfigReader& asset : in.tables("asset")) read_asset(asset, chain, seen);
   for (ConfigReader& account : in.tables("account")) read_account(account, chain);
-  if (chain.accounts.empty()) in.problem("account", "is missing: a chain needs one to send from");
-  if (chain.payouts.empty() && chain.eip3009.empty()) {
+  if (!in.has("account")) in.problem("account", "is missing: a chain needs one to send from");
+  if (!in.has("asset")) {
     in.problem("asset", "is missing: a chain without assets pays nothing");
+  } else if (chain.payouts.empty() && chain.eip3009.empty()) {
+    in.problem("asset", "has no asset that a payment can use: payout is off, and no name is given");
   }
   in.refuse_unknown_keys();
   return chain;
@@ -137,6 +161,9 @@ void read_engine(ConfigReader in, engine::Config& out) {
       static_cast<std::uint32_t>(in.number("max_lapsed_leases", policy.max_lapsed_leases, 1, 100));
   policy.retry.base_ms = in.number("retry_base_ms", policy.retry.base_ms, 10, 60'000);
   policy.retry.cap_ms = in.number("retry_cap_ms", policy.retry.cap_ms, 100, 3'600'000);
+  if (policy.retry.cap_ms < policy.retry.base_ms) {
+    in.problem("retry_cap_ms", "must not be under retry_base_ms");
+  }
   if (out.publish_margin_s >= out.validity_s) {
     in.problem("publish_margin_s", "must be less than validity_s");
   }
@@ -151,6 +178,13 @@ void read_http(ConfigReader in, http::Options& out) {
   out.max_connections = static_cast<std::size_t>(
       in.number("max_connections", static_cast<std::int64_t>(out.max_connections), 1, 100'000));
   out.require_keys = in.flag("require_keys", out.require_keys);
+  boost::system::error_code bad;
+  const auto address = boost::asio::ip::make_address(out.address, bad);
+  if (bad) {
+    in.problem("address", "must be an IPv4 or IPv6 address to listen on");
+  } else if (!out.require_keys && !address.is_loopback()) {
+    in.problem("require_keys", "may be false only where address is a loopback address");
+  }
   in.refuse_unknown_keys();
 }
 

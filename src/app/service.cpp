@@ -85,7 +85,7 @@ Service::~Service() {
 
 Result<std::unique_ptr<Service>> Service::open(const AppConfig& config) {
   std::unique_ptr<Service> self(new Service(config));
-  auto signers = open_signers(config.chains);
+  auto signers = open_signers(config.chains, self->entropy_);
   if (!signers) return signers.error();
   self->signer_ = std::move(signers->signer);
   const auto executor = self->context_.get_executor();
@@ -99,8 +99,13 @@ Result<std::unique_ptr<Service>> Service::open(const AppConfig& config) {
   options.waiters = executor;
   self->store_ = std::make_unique<store::Store>(sqlite::open_sqlite(std::move(file)), options);
 
-  engine::Parts parts{*self->store_, self->clock_, self->entropy_, *self->signer_,
-                      {},            {},           std::move(signers->accounts)};
+  engine::Parts parts{*self->store_,
+                      self->clock_,
+                      self->entropy_,
+                      *self->signer_,
+                      {},
+                      {},
+                      std::move(signers->accounts)};
   for (const ChainParts& chain : self->chains_) {
     parts.chains.push_back(chain.chain.get());
     for (const auto& method : chain.methods) parts.methods.push_back(method.get());

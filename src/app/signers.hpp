@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <holdfast/engine/config.hpp>
+#include <holdfast/ports/entropy.hpp>
 #include <holdfast/ports/signer.hpp>
 
 #include "app/config.hpp"
@@ -18,6 +19,6 @@ struct Signers {
 };
 
 /// Errors name the file or variable and what is wrong with it. A key may serve several chains.
-Result<Signers> open_signers(const std::vector<ChainConfig>& chains);
+Result<Signers> open_signers(const std::vector<ChainConfig>& chains, ports::Entropy& entropy);
 
 }  // namespace holdfast::app

@@ -1,7 +1,5 @@
 #include "app/toml_tree.hpp"
 
-#include <sstream>
-
 #include <toml++/toml.h>
 
 namespace holdfast::app {
@@ -32,12 +30,26 @@ TomlNode to_node(const toml::node& node) {
     out.value = *flag;
   } else if (const auto number = node.value_exact<std::int64_t>()) {
     out.value = *number;
-  } else {
-    std::ostringstream other;
-    node.visit([&](const auto& leaf) { other << leaf; });
-    out.value = other.str();
   }
   return out;
+}
+
+// toml++ quotes what it met: a character, which helps, or all of it, which may be a key. Whatever
+// is longer than a character is left out.
+std::string without_quotations(std::string_view description) {
+  constexpr std::size_t longest_shown = 4;  // one character in UTF-8
+  std::string out;
+  for (;;) {
+    const std::size_t open = description.find('\'');
+    out += description.substr(0, open);
+    if (open == description.npos) return out;
+    description.remove_prefix(open + 1);
+    const std::size_t close = description.find('\'');
+    const std::string_view quoted = description.substr(0, close);
+    out += quoted.size() <= longest_shown ? "'" + std::string(quoted) + "'" : "the text here";
+    if (close == description.npos) return out;
+    description.remove_prefix(close + 1);
+  }
 }
 
 }  // namespace
@@ -52,7 +64,7 @@ Result<TomlNode> parse_toml(std::string_view text) {
     return to_node(toml::parse(text));
   } catch (const toml::parse_error& error) {
     return refuse(ConfigError::not_toml, "line " + std::to_string(error.source().begin.line) +
-                                             ": " + std::string(error.description()));
+                                             ": " + without_quotations(error.description()));
   }
 }
 

@@ -19,13 +19,16 @@ struct TomlNode;
 using TomlTable = std::map<std::string, TomlNode>;
 using TomlArray = std::vector<TomlNode>;
 
+/// A float, a date or a time: no key takes one.
+struct TomlOther {};
+
 struct TomlNode {
-  std::variant<std::string, std::int64_t, bool, TomlArray, TomlTable> value;
+  std::variant<TomlOther, std::string, std::int64_t, bool, TomlArray, TomlTable> value;
   unsigned line = 0;
 };
 
-/// `not_toml` with the line and what is wrong there. Floats and dates, which no key takes, come as
-/// their text.
+/// `not_toml` with the line and what is wrong there, but never the text that stands there: it may
+/// be a secret that somebody forgot to quote.
 Result<TomlNode> parse_toml(std::string_view text);
 
 }  // namespace holdfast::app
