@@ -91,6 +91,16 @@ TEST_CASE("evidence: in a multicall each authorization owns the transfers up to 
   check(evidence_of_authorization(bearer_intent(), tx), Moved::exact, 1000);
 }
 
+TEST_CASE("evidence: what arrived short is not made up by the next authorization's transfer") {
+  MinedTx tx = use_of_authorization(9, payee, {990});
+  tx.authorizations.push_back(use(other_nonce, 2));
+  tx.transfers.push_back(moved(payer, payee, 10, 3));
+  check(evidence_of_authorization(bearer_intent(), tx), Moved::less, 990);
+  // A cancellation in between is no use, and no border.
+  tx.authorizations[1].canceled = true;
+  check(evidence_of_authorization(bearer_intent(), tx), Moved::exact, 1000);
+}
+
 TEST_CASE("evidence: the order of events is their index, not their place in the list") {
   MinedTx tx = mined(9);
   tx.authorizations = {use(filled<Nonce>(0x66), 4), use(our_nonce, 0)};

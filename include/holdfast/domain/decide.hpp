@@ -117,7 +117,9 @@ struct Seen {
   std::optional<Sequence> final_sequence;  ///< the account's count in the newest final block
   std::optional<ConsumerSeen> consumer;
   std::optional<PostSeen> post;
-  std::optional<AttemptId> stored_now;  ///< stored by this delivery a moment ago: post, no search
+  /// Stored by this delivery a moment ago: it is posted without a search. Kept over Post, until Seen
+  /// is cleared: a node that refuses a correction too gets one a delivery, not one after another.
+  std::optional<AttemptId> stored_now;
   std::optional<ReserveSeen> reserve;
   std::optional<SignSeen> sign;
   std::vector<ConsumerSeen> earlier_consumers;  ///< one per FetchConsumer of an earlier slot
