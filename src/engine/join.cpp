@@ -16,9 +16,10 @@ asio::awaitable<void> join_or_cancel(TaskGroup& group) {
   }
   // Tasks left: it was this wait that was cancelled. They are seen out, then it is said.
   group.cancel();
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
-  if (group.size() > 0) co_await group.join_quietly();
-  co_await asio::this_coro::throw_if_cancelled(true);
+  co_await group.join_quietly();
+  co_await asio::this_coro::throw_if_cancelled(throws);
   std::rethrow_exception(why);
 }
 

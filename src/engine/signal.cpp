@@ -1,52 +1,78 @@
 #include "engine/signal.hpp"
 
-#include <array>
 #include <exception>
-#include <tuple>
+#include <memory>
 #include <utility>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/this_coro.hpp>
+
+#include "engine/task_group.hpp"
 
 namespace holdfast::engine {
 
 namespace asio = boost::asio;
+
+namespace {
+
+/// Between a wait and its time-out. Shared: in a teardown the sleep may be the last to go.
+struct Bell {
+  ports::Waiter* waiter = nullptr;  ///< null: the wait is over
+  bool rang = false;
+};
+
+// Rings also when the clock fails; once the wait is over, and the sleep cancelled, nobody hears it.
+asio::awaitable<void> ring(ports::Clock& clock, std::int64_t ms, std::shared_ptr<Bell> bell) {
+  std::exception_ptr error;
+  try {
+    co_await clock.sleep(ms);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  bell->rang = true;
+  if (bell->waiter != nullptr) bell->waiter->wake();
+  if (error != nullptr) std::rethrow_exception(error);
+}
+
+}  // namespace
 
 asio::awaitable<void> Signal::wait() {
   ports::Waiter waiter;
   co_await waiter.park(waiters_);
 }
 
-asio::awaitable<void> Signal::wait_unless_notified(std::uint64_t since) {
-  if (notified_ != since) co_return;
-  ports::Waiter waiter;
-  co_await waiter.park(waiters_);
-}
-
+// Not a parallel_group of two co_spawns: where it cancels the one that has not started yet, Asio
+// 1.81 throws out of the executor.
 asio::awaitable<bool> Signal::wait_for(ports::Clock& clock, std::int64_t ms) {
-  const auto executor = co_await asio::this_coro::executor;
-  // Both sides start by way of the executor; what is notified before they do is not missed.
-  auto both = asio::experimental::make_parallel_group(
-      asio::co_spawn(executor, wait_unless_notified(notified_), asio::deferred),
-      asio::co_spawn(executor, clock.sleep(ms), asio::deferred));
-  const auto [order, notified, slept] =
-      co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-  if (!notified) co_return true;
-  if (!slept) co_return false;
-  // Neither came to its end: this wait was cancelled, or the clock failed.
-  std::rethrow_exception(order[0] == 0 ? notified : slept);
+  struct Parked {
+    std::shared_ptr<Bell> bell = std::make_shared<Bell>();
+    ports::Waiter waiter;
+    Parked() { bell->waiter = &waiter; }
+    ~Parked() { bell->waiter = nullptr; }
+    Parked(const Parked&) = delete;
+    Parked& operator=(const Parked&) = delete;
+  } parked;
+  TaskGroup sleep(co_await asio::this_coro::executor);
+  sleep.spawn(ring(clock, ms, parked.bell));
+  std::exception_ptr why;
+  bool notified = false;
+  try {
+    co_await parked.waiter.park(waiters_);
+    notified = !parked.bell->rang;
+  } catch (...) {
+    why = std::current_exception();
+  }
+  sleep.cancel();
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  co_await sleep.join_quietly();
+  co_await asio::this_coro::throw_if_cancelled(throws);
+  if (why == nullptr) why = sleep.first_error();  // the clock failed
+  if (why != nullptr) std::rethrow_exception(why);
+  co_return notified;
 }
 
-void Signal::notify_one() {
-  ++notified_;
-  waiters_.wake_one();
-}
+void Signal::notify_one() { waiters_.wake_one(); }
 
-void Signal::notify_all() {
-  ++notified_;
-  waiters_.wake_all();
-}
+void Signal::notify_all() { waiters_.wake_all(); }
 
 }  // namespace holdfast::engine

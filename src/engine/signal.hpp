@@ -18,7 +18,8 @@ class Signal {
   /// Returns after a notification; throws operation_aborted when cancelled.
   boost::asio::awaitable<void> wait();
   /// True after a notification, false when `ms` of the clock passed first. Cancellable as `wait`.
-  /// Costs a parallel_group (about 4 us and 2 KB): for loops, not for each payment.
+  /// Parks at once, as `wait`. Costs a coroutine for the sleep and a few turns to see it end: for
+  /// loops, not for each payment.
   boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms);
 
   void notify_one();
@@ -29,10 +30,7 @@ class Signal {
   void abandon() { waiters_.abandon(); }
 
  private:
-  boost::asio::awaitable<void> wait_unless_notified(std::uint64_t since);
-
   ports::WaitList waiters_;
-  std::uint64_t notified_ = 0;  ///< counts notifications, for a waiter on its way here
 };
 
 }  // namespace holdfast::engine

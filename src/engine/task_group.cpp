@@ -5,6 +5,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
@@ -41,11 +42,30 @@ class TaskGroup::Core {
     asio::cancellation_signal stop;
     Task* before = nullptr;
     Task* after = nullptr;
+    bool started = false;
+    bool stop_asked = false;  ///< before it started
     bool ended = false;  ///< its completion came; else its frame was destroyed
   };
 
   Core(asio::any_io_executor on, OnError handler)
       : executor(std::move(on)), on_error(std::move(handler)) {}
+
+  /// Runs `task` between two places where Asio 1.81 lets a cancellation escape from co_spawn as an
+  /// exception out of the executor: before the first step, and after a task that never waited.
+  static asio::awaitable<void> lead(asio::awaitable<void> task, Task* record) {
+    record->started = true;
+    std::exception_ptr error;
+    try {
+      if (record->stop_asked) {
+        throw boost::system::system_error(asio::error::operation_aborted, "not started");
+      }
+      co_await std::move(task);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    co_await asio::this_coro::throw_if_cancelled(false);
+    if (error != nullptr) std::rethrow_exception(error);
+  }
 
   void complete(Task& task, std::exception_ptr error) {
     task.ended = true;
@@ -92,7 +112,8 @@ TaskGroup::~TaskGroup() { abandon(); }
 void TaskGroup::spawn(asio::awaitable<void> task) {
   auto record = std::make_unique<Core::Task>(core_);
   const auto slot = record->stop.slot();
-  asio::co_spawn(core_->executor, std::move(task),
+  auto whole = Core::lead(std::move(task), record.get());
+  asio::co_spawn(core_->executor, std::move(whole),
                  asio::bind_cancellation_slot(
                      slot, [entry = std::move(record)](std::exception_ptr error) mutable {
                        entry->core->complete(*entry, std::move(error));
@@ -120,12 +141,20 @@ asio::awaitable<void> TaskGroup::join_quietly() {
 }
 
 void TaskGroup::cancel() {
-  // A task cannot end inside emit: its completion comes by the executor.
-  for (Core::Task* task = core_->first; task != nullptr;) {
-    Core::Task* const after = task->after;
-    task->stop.emit(asio::cancellation_type::terminal);
-    task = after;
-  }
+  // On the executor, at once when we are there already: outside it, co_spawn would queue each
+  // signal's emission with a bare pointer, which dangles when the task ends first.
+  asio::dispatch(core_->executor, [core = core_] {
+    // A task cannot end inside emit: its completion comes by the executor.
+    for (Core::Task* task = core->first; task != nullptr;) {
+      Core::Task* const after = task->after;
+      if (task->started) {
+        task->stop.emit(asio::cancellation_type::terminal);
+      } else {
+        task->stop_asked = true;
+      }
+      task = after;
+    }
+  });
 }
 
 std::size_t TaskGroup::size() const { return core_->size; }

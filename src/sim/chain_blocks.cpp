@@ -16,7 +16,7 @@ ScriptedChain::ScriptedChain(SimClock& clock, ScriptedChainOptions options)
       FieldHash("sim/block/1").add(options_.info.id.value).add(std::uint64_t{0}).finish()};
   first.block.time_s = clock_.wall_ms() / 1000;
   blocks_.push_back(std::move(first));
-  set_block_ms(options_.block_ms);
+  next_block_ms_ = clock_.mono_ms() + options_.block_ms;
 }
 
 void ScriptedChain::set_block_ms(std::int64_t block_ms) {

@@ -5,11 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
-
 #include "engine/primitives_rig.hpp"
 
 namespace holdfast::testing {
@@ -18,22 +13,6 @@ namespace {
 using engine::KeyedQueue;
 using engine::TaskGroup;
 using engine::Turn;
-
-/// One coroutine that can be cancelled alone, and how it ended.
-struct Single {
-  asio::cancellation_signal stop;
-  bool ended = false;
-  bool cancelled = false;
-
-  void start(const asio::any_io_executor& executor, Awaitable<> task) {
-    asio::co_spawn(executor, std::move(task),
-                   asio::bind_cancellation_slot(stop.slot(), [this](std::exception_ptr error) {
-                     ended = true;
-                     cancelled = engine::is_cancellation(error);
-                   }));
-  }
-  void cancel() { stop.emit(asio::cancellation_type::terminal); }
-};
 
 /// Counts frames: one lives in each coroutine's parameters.
 struct Alive {
@@ -64,24 +43,24 @@ TEST_CASE("keyed queue: who is cancelled while waiting leaves the line, and the 
     bool gate = false;
     int alive = 0;
     std::vector<int> log;
-    std::vector<std::unique_ptr<Single>> singles;
+    std::vector<std::unique_ptr<Watched>> watched;
     asio::post(rig.executor, [&] {
       // From inside the executor, so that they ask in this order.
       for (int who = 0; who < 4; ++who) {
-        singles.push_back(std::make_unique<Single>());
-        singles.back()->start(rig.executor, hold_until(queue, gate, log, who, Alive(alive)));
+        watched.push_back(std::make_unique<Watched>());
+        watched.back()->start(rig.executor, hold_until(queue, gate, log, who, Alive(alive)));
       }
       CHECK(queue.depth(0) == 4);
-      singles[2]->cancel();
+      watched[2]->cancel();
       CHECK(queue.depth(0) == 3);
-      CHECK_FALSE(singles[2]->ended);  // never inside the call that cancels
-      singles[2]->cancel();            // again: nothing more happens
+      CHECK_FALSE(watched[2]->ended);  // never inside the call that cancels
+      watched[2]->cancel();            // again: nothing more happens
       gate = true;
     });
     rig.run();
     CHECK(log == std::vector<int>{0, 1, 3});
-    CHECK(singles[2]->cancelled);
-    CHECK_FALSE(singles[3]->cancelled);
+    CHECK(watched[2]->cancelled);
+    CHECK_FALSE(watched[3]->cancelled);
     CHECK(queue.keys() == 0);
     CHECK(alive == 0);
   });
@@ -93,8 +72,8 @@ TEST_CASE("keyed queue: who is cancelled while holding gives the key to the next
     bool gate = false;
     int alive = 0;
     std::vector<int> log;
-    Single first;
-    Single second;
+    Watched first;
+    Watched second;
     asio::post(rig.executor, [&] {
       first.start(rig.executor, hold_until(queue, gate, log, 1, Alive(alive)));
       second.start(rig.executor, hold_until(queue, gate, log, 2, Alive(alive)));
@@ -117,8 +96,8 @@ TEST_CASE("keyed queue: who is cancelled between being given the key and going o
     int alive = 0;
     std::vector<int> log;
     std::optional<Turn> outer;
-    Single given;
-    Single behind;
+    Watched given;
+    Watched behind;
     asio::co_spawn(rig.executor, queue.turn(0),
                    [&outer](std::exception_ptr, Turn turn) { outer.emplace(std::move(turn)); });
     rig.run();
