@@ -18,7 +18,7 @@ struct SqliteOptions {
   std::int64_t busy_ms = 2000;
   /// A commit that leaves this many pages in the write-ahead log also carries them into the file.
   /// Zero: only closing does.
-  int checkpoint_pages = 16'384;
+  int checkpoint_pages = 4096;
   std::int64_t cache_kib = 65'536;  ///< pages kept in memory, per connection
 };
 

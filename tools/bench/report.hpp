@@ -1,0 +1,26 @@
+// Owns: how a benchmark's numbers are printed: a table for people, one JSON object for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::bench {
+
+class Report {
+ public:
+  /// `key` is the name in JSON; `label` is what people read.
+  void add(std::string key, std::string label, std::uint64_t value);
+  void add(std::string key, std::string label, double value, int decimals);
+  void print(bool as_json) const;
+
+ private:
+  struct Line {
+    std::string key;
+    std::string label;
+    std::string value;
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace holdfast::bench
