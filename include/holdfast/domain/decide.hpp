@@ -117,8 +117,9 @@ struct Seen {
   std::optional<Sequence> final_sequence;  ///< the account's count in the newest final block
   std::optional<ConsumerSeen> consumer;
   std::optional<PostSeen> post;
-  /// Stored by this delivery a moment ago: it is posted without a search. Kept over Post, until Seen
-  /// is cleared: a node that refuses a correction too gets one a delivery, not one after another.
+  /// Stored by this delivery a moment ago: it is posted without a search. Kept over Post, until
+  /// Seen is cleared: a node that refuses a correction too gets one a delivery, not one after
+  /// another.
   std::optional<AttemptId> stored_now;
   std::optional<ReserveSeen> reserve;
   std::optional<SignSeen> sign;
