@@ -86,7 +86,7 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
   const json::value& receipt_answer = *answers[1].ok();
   if (tx_answer.is_null() && receipt_answer.is_null()) co_return Whereabouts{};
   if (tx_answer.is_null()) co_return unknown("a receipt without its transaction");
-  Read<WireTx> tx = read_tx(tx_answer);
+  const Read<WireTx> tx = read_tx(tx_answer);
   if (!tx) co_return unknown(tx.error());
   if (tx->hash != hash) co_return unknown("a transaction of another hash than was asked for");
   if (receipt_answer.is_null()) {
@@ -95,7 +95,7 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
   }
   Read<WireReceipt> receipt = read_receipt(receipt_answer);
   if (!receipt) co_return unknown(receipt.error());
-  co_return co_await located(std::move(*tx), std::move(*receipt));
+  co_return co_await located(*tx, std::move(*receipt));
 }
 
 /// A receipt may come from a block that is canonical no more, or from a node on another fork: it

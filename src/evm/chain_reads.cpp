@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t answer_limit = 4096;  // of a contract: words and short texts
 
-RpcCall header_call(std::string at) {
-  return {"eth_getBlockByNumber", json::array{std::move(at), false}};
+RpcCall header_call(const std::string& at) {
+  return {"eth_getBlockByNumber", json::array{at, false}};
 }
-RpcCall count_call(const domain::Address& account, std::string at) {
-  return {"eth_getTransactionCount", json::array{account.value, std::move(at)}};
+RpcCall count_call(const domain::Address& account, const std::string& at) {
+  return {"eth_getTransactionCount", json::array{account.value, at}};
 }
 
 std::string tag(FinalityTag of) { return std::string(to_text(of)); }
@@ -131,7 +131,7 @@ ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash
 
 ports::Awaitable<Outcome<std::uint64_t>> EvmChain::count_at(const domain::Address& account,
                                                             std::string at) {
-  RpcCall call = count_call(account, std::move(at));
+  RpcCall call = count_call(account, at);
   const Answer answer = co_await rpc_.call(std::move(call.method), std::move(call.params));
   if (answer.ok() == nullptr) co_return answer.failure<std::uint64_t>();
   co_return outcome_of(read_number(*answer.ok(), "the transaction count"));
@@ -146,7 +146,7 @@ ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences(domain::Add
   }
   std::vector<RpcCall> calls;
   // The final state first: a block that comes between the reads can only raise the later ones.
-  calls.push_back(count_call(account, std::move(final_at)));
+  calls.push_back(count_call(account, final_at));
   calls.push_back(count_call(account, "latest"));
   calls.push_back(count_call(account, "pending"));
   const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
