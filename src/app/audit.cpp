@@ -48,8 +48,13 @@ int report(const char* what, const store::AuditReport& found, bool as_json) {
                                                     {"findings", findings}})
                             .c_str());
   } else {
-    for (const store::Finding& one : found.findings) {
+    constexpr std::size_t most_shown = 20;
+    for (std::size_t i = 0; i < std::min(found.findings.size(), most_shown); ++i) {
+      const store::Finding& one = found.findings[i];
       std::printf("%2d  %s: %s\n", one.invariant, one.subject.c_str(), one.sentence.c_str());
+    }
+    if (found.findings.size() > most_shown) {
+      std::printf("    and %zu more; --json shows all\n", found.findings.size() - most_shown);
     }
     std::printf("%s: %llu intents, %llu journal entries, %llu attempts, %llu slots: %s\n", what,
                 static_cast<unsigned long long>(found.intents),
@@ -85,7 +90,7 @@ ports::Method* method_of(const std::vector<ChainParts>& chains, const domain::Te
 }
 
 // Invariants 1 and 9 on the chain itself: the transaction a settled intent cites is canonical and
-// moved exactly this payment.
+// moved exactly this payment. What is wrong with it, or nothing. Throws when the node is silent.
 boost::asio::awaitable<std::string> check_on_chain(const std::vector<ChainParts>& chains,
                                                    const domain::Intent& intent) {
   ports::Method* const method = method_of(chains, intent.terms);
@@ -96,7 +101,7 @@ boost::asio::awaitable<std::string> check_on_chain(const std::vector<ChainParts>
   };
   const auto parts = std::find_if(chains.begin(), chains.end(), same);
   const auto found = co_await parts->chain->find(*intent.tx_hash);
-  if (found.ok() == nullptr) co_return "the node does not answer: " + found.text();
+  if (found.ok() == nullptr) throw std::runtime_error("the chain was not audited: " + found.text());
   if (!found.ok()->tx) co_return "the chain has no transaction " + intent.tx_hash->hex();
   const domain::Evidence evidence = method->evidence(intent, *found.ok()->tx, true);
   if (evidence.moved == domain::Moved::exact) co_return "";
@@ -105,7 +110,7 @@ boost::asio::awaitable<std::string> check_on_chain(const std::vector<ChainParts>
 
 boost::asio::awaitable<void> check_all(const std::vector<ChainParts>& chains,
                                        const std::vector<domain::Intent>& intents,
-                                       const store::Progress& progress,
+                                       store::Progress progress,
                                        std::vector<store::Finding>& findings) {
   std::uint64_t done = 0;
   for (const domain::Intent& intent : intents) {

@@ -3,12 +3,14 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <sys/resource.h>
+#include <sys/vfs.h>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -142,6 +144,16 @@ class Folder {
   bool keep_;
 };
 
+// A file in memory is synced in no time, and the comparison says nothing.
+void warn_if_in_memory(const std::filesystem::path& folder) {
+  constexpr long tmpfs = 0x01021994;
+  struct statfs found{};
+  if (statfs(folder.c_str(), &found) == 0 && found.f_type == tmpfs) {
+    std::cerr << "holdfast-bench store: " << folder.string()
+              << " is in memory, where a commit costs nothing; name a folder on a disk (--store)\n";
+  }
+}
+
 }  // namespace
 
 int run_store(Arguments arguments) {
@@ -150,9 +162,10 @@ int run_store(Arguments arguments) {
   const auto in_flight = arguments.number("--in-flight", 1000, 1, 10'000);
   const auto seconds = arguments.number("--seconds", 5, 1, 3600);
   const std::filesystem::path parent =
-      arguments.text("--folder", std::filesystem::temp_directory_path().string());
+      arguments.text("--store", std::filesystem::temp_directory_path().string());
   arguments.finish();
 
+  warn_if_in_memory(parent);
   const Folder folder(parent, keep);
   Setting setting{.file = folder / "per-step.db",
                   .in_flight = in_flight,

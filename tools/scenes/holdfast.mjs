@@ -1,8 +1,9 @@
 // A real holdfast: its configuration, its process, its HTTP face.
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { openSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { tokenName, tokenVersion } from "./anvil.mjs";
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -50,14 +51,21 @@ poll_ms = 250
   version = "${tokenVersion}"
 ${keys.join("")}`,
     );
-    self.token = self.verb("keys", "add", "scene", "--scope", "pay", "--scope", "payout",
-      "--scope", "ops", "--config", self.config).trim();
+    self.token = await self.verb("keys", "add", "scene", "--scope", "pay", "--scope", "payout",
+      "--scope", "ops", "--config", self.config);
     return self;
   }
 
-  /** Runs another verb to its end; its output, or an exception with its exit code. */
-  verb(...args) {
-    return execFileSync(this.binary, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  /** Runs another verb to its end; what it printed, or an exception with that and its code. */
+  async verb(...args) {
+    // Not execFileSync: while this process is blocked nobody drains the node's output, and it stops.
+    try {
+      return (await promisify(execFile)(this.binary, args)).stdout.trim();
+    } catch (error) {
+      throw new Error(
+        `holdfast ${args.join(" ")} ended with ${error.code}: ${error.stdout}${error.stderr}`,
+      );
+    }
   }
 
   async start() {
