@@ -182,7 +182,7 @@ TEST_CASE("decide: a nack waits as the retry policy says") {
   s.seen.send_slot = SendSlotSeen{Blocked::throttled};
   for (std::uint32_t tries = 0; tries < 12; ++tries) {
     s.now.tries = tries;
-    s.now.jitter = 17 * tries;
+    s.now.jitter = std::uint64_t{17} * tries;
     CHECK(s.take<step::Nack>().delay_ms == backoff_ms(s.policy.retry, tries, s.now.jitter));
   }
 }
