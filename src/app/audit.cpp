@@ -33,7 +33,7 @@ store::Progress progress_line(const char* what) {
   };
 }
 
-int report(const char* what, const store::AuditReport& found, bool as_json) {
+int report(const store::AuditReport& found, bool as_json) {
   if (as_json) {
     json::array findings;
     for (const store::Finding& one : found.findings) {
@@ -56,11 +56,15 @@ int report(const char* what, const store::AuditReport& found, bool as_json) {
     if (found.findings.size() > most_shown) {
       std::printf("    and %zu more; --json shows all\n", found.findings.size() - most_shown);
     }
-    std::printf("%s: %llu intents, %llu journal entries, %llu attempts, %llu slots: %s\n", what,
-                static_cast<unsigned long long>(found.intents),
-                static_cast<unsigned long long>(found.entries),
-                static_cast<unsigned long long>(found.attempts),
-                static_cast<unsigned long long>(found.slots),
+    std::string counts;
+    const auto count = [&counts](std::uint64_t number, const char* of) {
+      if (number > 0) counts += std::to_string(number) + " " + of + ", ";
+    };
+    count(found.intents, "intents");
+    count(found.entries, "journal entries");
+    count(found.attempts, "attempts");
+    count(found.slots, "slots");
+    std::printf("%s%s\n", counts.c_str(),
                 found.good() ? "all well"
                              : (std::to_string(found.findings.size()) + " finding(s)").c_str());
   }
@@ -155,7 +159,7 @@ int ledger_verify(const StoreChoice& from, bool as_json) {
   const auto path = store_path_of(from);
   if (!path) return exit_usage;
   return with_reader(*path, [&](store::Txn& txn) {
-    return report("ledger", store::verify_ledger(txn, progress_line("journal")), as_json);
+    return report(store::verify_ledger(txn, progress_line("journal")), as_json);
   });
 }
 
@@ -168,7 +172,7 @@ int audit(const StoreChoice& from, bool chain, bool as_json) {
       const int code = audit_chain(from.config, settled_intents(txn), found.findings);
       if (code != exit_done) return code;
     }
-    return report("audit", found, as_json);
+    return report(found, as_json);
   });
 }
 
