@@ -56,6 +56,7 @@ CREATE TABLE intents (
 CREATE UNIQUE INDEX intents_redeeming ON intents (redemption_key)
   WHERE redemption_key IS NOT NULL AND redemption_ended = 0;
 CREATE INDEX intents_redeemed_before ON intents (redemption_key) WHERE redemption_ended = 1;
+CREATE INDEX intents_by_caller ON intents (caller);
 CREATE INDEX intents_by_state ON intents (state) WHERE state <> 'settled';
 CREATE INDEX intents_watched ON intents (chain, id)
   WHERE state IN ('settling', 'confirming', 'needs_review');

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "store/model.hpp"
 #include <holdfast/store/store.hpp>
+#include "store/model.hpp"
 
 namespace holdfast::store {
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <holdfast/base/log.hpp>
+
 #include "store/audit.hpp"
 
 namespace holdfast::store {
@@ -25,8 +27,9 @@ class SteadyView {
   ~SteadyView() {
     try {
       txn_.db().execute("RELEASE steady_view");
-    } catch (const sql::Failure&) {
+    } catch (const sql::Failure& failure) {
       // Only reads stood in it. A connection that cannot end them fails its next call.
+      log::warn("store_view_not_ended", {{"why", failure.what()}});
     }
   }
   SteadyView(const SteadyView&) = delete;

@@ -149,7 +149,8 @@ void save_authorization(Txn& txn, const IntentRow& row) {
 }
 
 void end_redemption(Txn& txn, std::int64_t intent_row) {
-  execute(txn, "UPDATE intents SET redemption_ended = 1 WHERE row = $1 AND redemption_key NOT NULL",
+  execute(txn,
+          "UPDATE intents SET redemption_ended = 1 WHERE row = $1 AND redemption_key IS NOT NULL",
           intent_row);
 }
 

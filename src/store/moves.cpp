@@ -153,9 +153,9 @@ Result<void> Mover::plan(const Transition& row) {
     if (reservation.has_error()) return reservation.error();
     reservation_ = std::move(*reservation);
   }
-  const auto journal = plan_journal(row);
+  auto journal = plan_journal(row);
   if (journal.has_error()) return journal;
-  const auto slots = plan_slots(row);
+  auto slots = plan_slots(row);
   if (slots.has_error()) return slots;
   return posting_ ? posting_->balance() : Result<void>{};
 }

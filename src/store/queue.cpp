@@ -60,7 +60,7 @@ void enqueue_for_change(Txn& txn, const IntentRow& row, std::int64_t visible_ms)
       txn,
       "INSERT INTO jobs (intent, kind, chain, visible_ms, deliveries, lapsed_leases, nacks, why)"
       " VALUES ($1, 'settle', $2, $3, 0, 0, 0, '') ON CONFLICT (intent, kind)"
-      " DO UPDATE SET again_ms = excluded.visible_ms WHERE receipt IS NOT NULL",
+      " DO UPDATE SET again_ms = excluded.visible_ms WHERE jobs.receipt IS NOT NULL",
       row.row, row.intent.terms.chain, visible_ms);
 }
 

@@ -46,8 +46,8 @@ std::optional<domain::Facts> find_facts(Txn& txn, const domain::IntentId& id) {
   return payment->facts();
 }
 
-// One statement for each shape of the filter: an index serves each of them. A caller's own list
-// walks down from the newest; its bound is the page.
+// One statement for each shape of the filter. A list by caller or by state has an index; one by
+// both walks down the shorter of the two; the settled ones are found among all, newest first.
 IntentPage list_intents(Txn& txn, const ListFilter& filter) {
   const std::size_t limit = within(filter.limit, most_listed);
   const std::int64_t before = filter.before > 0 ? filter.before : INT64_MAX;

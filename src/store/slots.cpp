@@ -179,7 +179,7 @@ std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
                                 std::int64_t now_ms) {
   execute(txn,
           "INSERT INTO accounts (chain, address, epoch) VALUES ($1, $2, 1)"
-          " ON CONFLICT (chain, address) DO UPDATE SET epoch = epoch + 1",
+          " ON CONFLICT (chain, address) DO UPDATE SET epoch = accounts.epoch + 1",
           chain, account);
   const auto epoch = number_of(txn, "SELECT epoch FROM accounts WHERE chain = $1 AND address = $2",
                                chain, account);

@@ -83,6 +83,7 @@ TEST_CASE("schema: no row of the hot queries is found by walking a table") {
   searches(
       "SELECT 1 FROM intents WHERE state = 'failed' AND state <> 'settled' AND row < 9"
       " ORDER BY row DESC");
+  searches("SELECT 1 FROM intents WHERE caller = 'c' AND row < 9 ORDER BY row DESC");
   searches(
       "SELECT 1 FROM intents WHERE chain = 'c' AND id > x'00'"
       " AND state IN ('settling', 'confirming', 'needs_review') ORDER BY id");
