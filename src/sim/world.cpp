@@ -48,7 +48,6 @@ std::string SimWorld::where() const {
 void SimWorld::crash() {
   clock_.abandon();
   loop_.drop_all();
-  // A destroyed frame may have been about to sleep again; it did not get to.
 }
 
 }  // namespace holdfast::sim

@@ -266,5 +266,26 @@ TEST_CASE("waiter: a cancellation passes an uncancellable wait and meets the nex
   });
 }
 
+TEST_CASE("waiter: a cancellation after its frame is gone finds nobody") {
+  for (const bool woken_first : {false, true}) {
+    sim::SimWorld world;
+    Signal signal;
+    std::vector<int> log;
+    Watched waiting;
+    waiting.start(world.executor(), wait_and_note(signal, 1, log));
+    world.run_ready();
+    if (woken_first) {
+      signal.notify_all();
+    } else {
+      signal.abandon();
+    }
+    world.crash();
+    waiting.cancel();
+    world.run_ready();
+    CHECK_FALSE(waiting.ended);
+    CHECK(log.empty());
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::testing
