@@ -1,5 +1,7 @@
 #include <holdfast/base/log.hpp>
 
+#include <algorithm>
+
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -18,8 +20,8 @@ spdlog::level::level_enum spdlog_level(Level level) {
 
 void to_stderr(Level level, std::string_view line) {
   static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "holdfast", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("holdfast",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->set_level(spdlog::level::debug);
     return made;
@@ -39,7 +41,10 @@ State& state() {
 
 // A value from outside must not forge a second line or a second field.
 void append_value(std::string& line, std::string_view value) {
-  const bool plain = !value.empty() && value.find_first_of(" \"=\\\n\r\t") == value.npos;
+  const auto is_plain = [](char c) {
+    return c > ' ' && c < 0x7f && c != '"' && c != '=' && c != '\\';
+  };
+  const bool plain = !value.empty() && std::all_of(value.begin(), value.end(), is_plain);
   if (plain) {
     line.append(value);
     return;

@@ -23,6 +23,8 @@ Engine::Core::Core(boost::asio::any_io_executor on, Config settings, Parts from)
   instance = parts.entropy.bytes<domain::InstanceId>();
   queue_start_ms = parts.clock.wall_ms() - parts.clock.mono_ms();
   for (ports::Chain* chain : parts.chains) {
+    ensure(chain->info().ordered || chain->info().opaque,
+           "a chain of signed bytes has sequences, or it takes orders");
     auto unit = std::make_unique<Unit>(*chain, parts.clock);
     for (ports::Method* offered : parts.methods) {
       if (offered->chain() == unit->id()) unit->methods[offered->name().value] = offered;

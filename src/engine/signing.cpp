@@ -97,8 +97,6 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
                        {"detail", answer.text()}});
     co_await record(step.attempt, outcome_of(meaning), std::string(domain::to_text(meaning)));
   }
-  // `stored_now` answered "was it ever posted before"; from here on it was.
-  seen_.stored_now.reset();
   seen_.post = domain::PostSeen{meaning, step.attempt, false};
   co_return Flow::again;
 }

@@ -13,7 +13,8 @@ namespace holdfast {
 
 inline void ensure(bool holds, std::string_view what,
                    std::source_location at = std::source_location::current()) {
-  if (!holds) [[unlikely]] ensure_failed(what, at);
+  if (!holds) [[unlikely]]
+    ensure_failed(what, at);
 }
 
 }  // namespace holdfast
