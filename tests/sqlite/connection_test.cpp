@@ -5,6 +5,9 @@
 #include <memory>
 #include <string>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include "sqlite/opening.hpp"
@@ -56,9 +59,19 @@ Cause cause_of(Action action) {
 std::string after_crash(const TempFolder& folder) {
   const std::string from = folder / "a.db";
   const std::string to = folder / "after.db";
-  const std::string copy =
-      "cp '" + from + "' '" + to + "' && cp '" + from + "-wal' '" + to + "-wal'";
-  REQUIRE(std::system(copy.c_str()) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::error_code error;
+    for (const char* part : {"", "-wal"}) {
+      std::filesystem::copy_file(from + part, to + part, error);
+      if (error) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(status == 0);
   return to;
 }
 std::int64_t count_after_crash(const TempFolder& folder) {

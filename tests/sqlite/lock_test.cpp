@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <sys/stat.h>
@@ -78,7 +79,8 @@ TEST_CASE("sqlite: a store owned by another process is refused, naming its pid")
   const TempFolder folder;
   const std::string path = folder / "pay.db";
   {
-    const Child owner([&] { open(path).release(); });
+    std::unique_ptr<sql::Connection> kept;
+    const Child owner([&] { kept = open(path); });
     CHECK(said_by_opening(path) == "the store pay.db is in use by process " +
                                        std::to_string(owner.pid()) + ", which holds pay.db.lock");
   }

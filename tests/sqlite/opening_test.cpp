@@ -151,7 +151,7 @@ TEST_CASE("sqlite: a truncated store is refused as damaged") {
     for (int i = 0; i < 20; ++i) insert.step();
     db->commit();
   }
-  std::filesystem::resize_file(folder / "a.db", 3 * 4096);
+  std::filesystem::resize_file(folder / "a.db", 12'288);
   const auto failure = failure_of([&] { open(folder / "a.db"); });
   CHECK(failure.cause() == sql::Cause::corrupt);
   CHECK(contains(failure.what(), "the store a.db is damaged"));
