@@ -1,4 +1,6 @@
 // The rows of an authorized payment: nothing is written for it but the claim, or its end.
+#include <algorithm>
+
 #include "domain/decide_view.hpp"
 
 namespace holdfast::domain {
@@ -35,10 +37,18 @@ std::optional<Step> late_by_wall_clock(const View& view) {
   return view.nack("late_by_wall_clock");
 }
 
+// Room comes with the next blocks: waiting longer each time would let later payments pass.
+constexpr std::int64_t longest_wait_for_room_ms = 2'000;
+
 std::optional<Step> no_send_slot(const View& view) {
   if (!view.seen.send_slot) return step::TakeSendSlot{};
   if (!view.seen.send_slot->blocked) return std::nullopt;
-  return view.nack(std::string(to_text(*view.seen.send_slot->blocked)));
+  const Blocked why = *view.seen.send_slot->blocked;
+  step::Nack nack = view.nack(std::string(to_text(why)));
+  if (why == Blocked::account_full || why == Blocked::throttled) {
+    nack.delay_ms = std::min(nack.delay_ms, longest_wait_for_room_ms);
+  }
+  return nack;
 }
 
 // An opaque sender takes an order: there is no call of ours to simulate.

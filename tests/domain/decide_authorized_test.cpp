@@ -56,6 +56,17 @@ TEST_CASE("decide: authorized: no send slot: nack, and nothing else is asked") {
   }
 }
 
+TEST_CASE("decide: authorized: who waits for room is not sent ever further back") {
+  Scene s = authorized();
+  s.now.tries = 30;
+  for (const Blocked why : {Blocked::account_full, Blocked::throttled}) {
+    s.seen.send_slot = SendSlotSeen{why};
+    CHECK(s.take<step::Nack>().delay_ms <= 2'000);
+  }
+  s.seen.send_slot = SendSlotSeen{Blocked::node_down};
+  CHECK(s.take<step::Nack>().delay_ms > 2'000);
+}
+
 TEST_CASE("decide: authorized: past its publish deadline it is canceled, after one last look") {
   Scene s = authorized().past_deadline();
   CHECK(s.step() == "read_authorization");
