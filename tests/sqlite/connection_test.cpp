@@ -64,7 +64,8 @@ std::string after_crash(const TempFolder& folder) {
   if (child == 0) {
     std::error_code error;
     for (const char* part : {"", "-wal"}) {
-      std::filesystem::copy_file(from + part, to + part, error);
+      std::filesystem::copy_file(from + part, to + part,
+                                 std::filesystem::copy_options::overwrite_existing, error);
       if (error) _exit(1);
     }
     _exit(0);
