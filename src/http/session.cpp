@@ -38,7 +38,9 @@ Request request_of(const Parser& parser) {
   for (const auto& field : message) {
     request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
   }
-  request.has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+  // What the headers say as a whole is known only when they came whole.
+  request.has_body =
+      parser.is_header_done() && (parser.chunked() || parser.content_length().value_or(0) > 0);
   request.http_1_0 = message.version() < 11;
   return request;
 }
@@ -91,16 +93,24 @@ Session::Session(tcp::socket socket, Api& api, const Options& options)
     : socket_(std::move(socket)), timer_(socket_.get_executor()), api_(api), options_(options) {}
 
 asio::awaitable<void> Session::run(std::shared_ptr<Session> self, std::shared_ptr<void>) {
+  // However it ends, by cancellation too: the timer would keep the socket open.
+  struct End {
+    Session& session;
+    ~End() { session.close(); }
+  } const end{*self};
   Reader reader;
   while (!self->last_) {
     if (reader.buffer.size() == 0 && !co_await self->wait_for_bytes(reader)) break;
     reader.is_first = false;
     if (!co_await self->serve(reader)) break;
   }
-  self->disarm();
+}
+
+void Session::close() {
+  disarm();
   error_code ignored;
-  self->socket_.shutdown(tcp::socket::shutdown_both, ignored);
-  self->socket_.close(ignored);
+  socket_.shutdown(tcp::socket::shutdown_both, ignored);
+  socket_.close(ignored);
 }
 
 void Session::finish() {
@@ -123,12 +133,11 @@ asio::awaitable<bool> Session::wait_for_bytes(Reader& reader) {
 
 asio::awaitable<bool> Session::serve(Reader& reader) {
   Parser& parser = reader.parser.emplace();
+  parser.eager(false);
   parser.header_limit(options_.max_header_bytes);
   parser.body_limit(options_.max_body_bytes);
   arm(options_.read_timeout_ms);
-  error_code error;
-  co_await beast::http::async_read_header(socket_, reader.buffer, parser,
-                                          asio::redirect_error(asio::use_awaitable, error));
+  const error_code error = co_await read_header(reader);
   Exchange exchange = api_.begin(request_of(parser));
   if (error) {
     co_await refuse_unread(reader, exchange, error);
@@ -151,6 +160,18 @@ asio::awaitable<bool> Session::serve(Reader& reader) {
   reader.parser.reset();  // an answer may take a minute: keep only what it needs
   const Response response = co_await api_.answer(exchange);
   co_return co_await deliver(reader, exchange, response, keep_alive);
+}
+
+// Beast's own limit is on what it could not take apart yet: any number of short headers passes it.
+asio::awaitable<error_code> Session::read_header(Reader& reader) {
+  error_code error;
+  std::size_t size = 0;
+  while (!error && !reader.parser->is_header_done()) {
+    size += co_await beast::http::async_read_some(socket_, reader.buffer, *reader.parser,
+                                                  asio::redirect_error(asio::use_awaitable, error));
+    if (size > options_.max_header_bytes) error = beast::http::error::header_limit;
+  }
+  co_return error;
 }
 
 asio::awaitable<bool> Session::read_body(Reader& reader, Exchange& exchange) {

@@ -36,6 +36,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::awaitable<bool> wait_for_bytes(Reader& reader);
   /// One request and its answer; false: no more on this connection.
   boost::asio::awaitable<bool> serve(Reader& reader);
+  boost::asio::awaitable<boost::system::error_code> read_header(Reader& reader);
   boost::asio::awaitable<bool> read_body(Reader& reader, Exchange& exchange);
   boost::asio::awaitable<bool> deliver(Reader& reader, const Exchange& exchange,
                                        const Response& response, bool keep_alive);
@@ -48,6 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// From now on reads and writes end after `ms`; `late_` is then set.
   void arm(std::int64_t ms);
   void disarm();
+  void close();
 
   boost::asio::ip::tcp::socket socket_;
   boost::asio::steady_timer timer_;

@@ -19,7 +19,7 @@ namespace holdfast::http {
 /// Times are milliseconds of real time: they guard sockets, not payments.
 struct Options {
   std::string address = "127.0.0.1";  ///< an IPv4 or IPv6 address to listen on
-  std::uint16_t port = 8080;          ///< 0: one that is free, see `Server::port`
+  std::uint16_t port = 8402;          ///< 0: one that is free, see `Server::port`
   std::size_t max_body_bytes = 1'048'576;   ///< over: 413
   std::uint32_t max_header_bytes = 16'384;  ///< request line included; over: 431
   std::int64_t read_timeout_ms = 10'000;  ///< from a request's first byte to its last; over: 408
