@@ -162,6 +162,17 @@ TEST_CASE("sequencer: a released slot is bound again to the same number for the 
     at.desk.chain_count = 1;
     CHECK(refused_with(at.reserve(id), StoreError::released_slot_unusable));
   }
+  SUBCASE("not once a number above it was consumed, whatever a lagging node says") {
+    const IntentId second = at.leased(2);
+    at.db.sql("UPDATE slots SET sequence = 5");
+    at.desk.chain_count = 6;
+    at.desk.claim(second);
+    at.desk.sign(second);
+    at.desk.confirm(second);
+    at.desk.settle(second);
+    at.desk.chain_count = 0;
+    CHECK(refused_with(at.reserve(id), StoreError::released_slot_unusable));
+  }
   SUBCASE("not once another payment holds it") {
     at.db.sql(
         "INSERT INTO slots (account, sequence, state, handed_over, created_ms, updated_ms)"
