@@ -130,12 +130,11 @@ ChainConfig read_chain(ConfigReader in) {
   chain.evm.poll_ms = in.number("poll_ms", chain.evm.poll_ms, 50, 60'000);
   read_fees(in.table("fees"), chain.evm.fees);
   Seen seen;
-  for (ConfigReader& asset : in.tables("asset")) read_asset(asset, chain, seen);
-  for (ConfigReader& account : in.tables("account")) read_account(account, chain);
-  if (!in.has("account")) in.problem("account", "is missing: a chain needs one to send from");
-  if (!in.has("asset")) {
-    in.problem("asset", "is missing: a chain without assets pays nothing");
-  } else if (chain.payouts.empty() && chain.eip3009.empty()) {
+  auto assets = in.some_tables("asset", "is missing: a chain without assets pays nothing");
+  for (ConfigReader& asset : assets) read_asset(asset, chain, seen);
+  auto accounts = in.some_tables("account", "is missing: a chain needs one to send from");
+  for (ConfigReader& account : accounts) read_account(account, chain);
+  if (!assets.empty() && chain.payouts.empty() && chain.eip3009.empty()) {
     in.problem("asset", "has no asset that a payment can use: payout is off, and no name is given");
   }
   in.refuse_unknown_keys();
@@ -217,7 +216,8 @@ Checked read_config(std::string_view toml) {
   log.refuse_unknown_keys();
   config.drain_ms = in.number("drain_ms", config.drain_ms, 0, 600'000);
 
-  for (ConfigReader& chain : in.tables("chain")) {
+  for (ConfigReader& chain :
+       in.some_tables("chain", "is missing: at least one [[chain]] is needed")) {
     config.chains.push_back(read_chain(chain));
     const auto same = [&](const ChainConfig& one) {
       return one.evm.id == config.chains.back().evm.id;
@@ -226,7 +226,6 @@ Checked read_config(std::string_view toml) {
       chain.problem("id", "is configured twice");
     }
   }
-  if (config.chains.empty()) in.problem("chain", "is missing: at least one [[chain]] is needed");
   in.refuse_unknown_keys();
   std::sort(out.problems.begin(), out.problems.end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.line, a.key) < std::tie(b.line, b.key);

@@ -110,6 +110,13 @@ std::vector<ConfigReader> ConfigReader::tables(const std::string& key) {
   return out;
 }
 
+std::vector<ConfigReader> ConfigReader::some_tables(const std::string& key, std::string missing) {
+  const std::size_t before = problems_.size();
+  std::vector<ConfigReader> out = tables(key);
+  if (out.empty() && problems_.size() == before) problem(key, std::move(missing));
+  return out;
+}
+
 void ConfigReader::problem(const std::string& key, std::string sentence) {
   problems_.push_back({line_of(key), full(key), std::move(sentence)});
 }

@@ -46,6 +46,8 @@ class ConfigReader {
   ConfigReader table(const std::string& key);
   /// `[[key]]`: a reader for each, in order.
   std::vector<ConfigReader> tables(const std::string& key);
+  /// As above; none at all is the problem `missing`.
+  std::vector<ConfigReader> some_tables(const std::string& key, std::string missing);
 
   bool has(const std::string& key) const { return table_ != nullptr && table_->contains(key); }
   void problem(const std::string& key, std::string sentence);
