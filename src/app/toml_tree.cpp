@@ -46,10 +46,43 @@ std::string without_quotations(std::string_view description) {
     description.remove_prefix(open + 1);
     const std::size_t close = description.find('\'');
     const std::string_view quoted = description.substr(0, close);
-    out += quoted.size() <= longest_shown ? "'" + std::string(quoted) + "'" : "the text here";
+    out += quoted.size() <= longest_shown ? "'" + std::string(quoted) + "'" : "(not shown)";
     if (close == description.npos) return out;
     description.remove_prefix(close + 1);
   }
+}
+
+constexpr int most_dots = 32;
+
+// The line with more dots outside quotes than any key of ours has by far; zero when there is none.
+// toml++ limits nested values and not dotted keys, whose tables it then destroys by recursion: a
+// line of 40 KB would end the process.
+unsigned line_nested_too_deep(std::string_view text) {
+  unsigned line = 1;
+  int dots = 0;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+      quote = 0;
+      comment = false;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"' && !text.substr(at + 1).starts_with('\n')) ++at;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '.' && ++dots > most_dots) {
+      return line;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -60,6 +93,10 @@ boost::system::error_code make_error_code(ConfigError error) {
 }
 
 Result<TomlNode> parse_toml(std::string_view text) {
+  if (const unsigned line = line_nested_too_deep(text)) {
+    return refuse(ConfigError::not_toml,
+                  "line " + std::to_string(line) + ": a key has more than 32 parts");
+  }
   try {
     return to_node(toml::parse(text));
   } catch (const toml::parse_error& error) {

@@ -109,6 +109,18 @@ TEST_CASE("toml: a text that is none is refused with its line") {
   CHECK(not_toml("<html>\n").starts_with("line 1: "));
 }
 
+TEST_CASE("toml: nesting without end is refused, not followed") {
+  std::string dotted = "a";
+  for (int i = 0; i < 100'000; ++i) dotted += ".a";
+  CHECK(not_toml("\n" + dotted + " = 1\n") == "line 2: a key has more than 32 parts");
+  CHECK(not_toml("[" + dotted + "]\n") == "line 1: a key has more than 32 parts");
+  CHECK(not_toml("b = {" + dotted + " = 1}\n") == "line 1: a key has more than 32 parts");
+  CHECK(not_toml("a = " + std::string(100'000, '[')).starts_with("line 1: "));
+  // Dots in texts and comments are not meant.
+  const std::string dots(1'000, '.');
+  CHECK(parse_toml("a = \"\\\"" + dots + "\"\nb = '" + dots + "' # " + dots + "\n").has_value());
+}
+
 TEST_CASE("toml: what is said about a broken text holds nothing of it") {
   const std::string key(60, 'a');
   for (const std::string& text : {
