@@ -110,6 +110,7 @@ TEST_CASE("store: a failure of the environment is told to every waiter of the ba
   World world(Runner::lent);
   world.disk().fill_up();
   std::vector<std::shared_ptr<Ending>> endings;
+  endings.reserve(3);
   for (int i = 0; i < 3; ++i) {
     endings.push_back(world.spawn(write_note(world.store(), std::to_string(i))));
   }
@@ -157,6 +158,7 @@ TEST_CASE("store: a commit in doubt is told to the whole batch and to everybody 
 TEST_CASE("store: a full queue refuses at once, and takes more when it has run") {
   World world(Runner::lent, {.max_queued = 2});
   std::vector<std::shared_ptr<Ending>> endings;
+  endings.reserve(4);
   for (int i = 0; i < 4; ++i) {
     endings.push_back(world.spawn(write_note(world.store(), std::to_string(i))));
   }
@@ -314,6 +316,7 @@ TEST_CASE("store: many coroutines write, throw and read at once on the store's o
   World world(Runner::own_thread);
   std::atomic<int> thrown{0};
   std::vector<std::shared_ptr<Ending>> endings;
+  endings.reserve(50);
   for (int number = 0; number < 50; ++number) {
     endings.push_back(world.spawn(busy_loop(world.store(), number, thrown)));
   }

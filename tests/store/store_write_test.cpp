@@ -171,6 +171,7 @@ TEST_CASE("store: reads alone open no write transaction") {
 TEST_CASE("store: a step that throws takes back its own changes only, and tells its own waiter") {
   World world(Runner::lent);
   std::vector<std::shared_ptr<Ending>> endings;
+  endings.reserve(10);
   for (int i = 0; i < 10; ++i) {
     endings.push_back(world.spawn(i == 3 || i == 7
                                       ? write_and_throw(world.store(), std::to_string(i))
