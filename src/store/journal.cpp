@@ -95,9 +95,11 @@ Result<void> Posting::add(Waiting waiting, const domain::EntriesThere& there) {
   const auto changes = domain::balance_changes(waiting.entry, there.hold);
   if (changes.has_error()) return changes.error();
   for (const auto& [key, change] : *changes) {
-    const auto sum = domain::add(balances_[key], change);
+    const auto [place, is_first] = balances_.try_emplace(key, change);
+    if (is_first) continue;
+    const auto sum = domain::add(place->second, change);
     if (!sum) return refuse(domain::JournalError::overflow, key.account + " would overflow");
-    balances_[key] = *sum;
+    place->second = *sum;
   }
   waiting_.push_back(std::move(waiting));
   return {};
@@ -195,10 +197,12 @@ void Posting::write_balances() {
 
 Result<void> Posting::balance() {
   std::map<BalanceKey, Balance> there;
-  for (const auto& [key, change] : balances_) there[key] = {};
+  for (const auto& [key, change] : balances_) there.emplace_hint(there.end(), key, Balance{});
   read_balances(there);
   for (auto& [key, change] : balances_) {
-    const auto sum = domain::add(there[key], change);
+    const Balance& before = there.at(key);
+    if (before == Balance{}) continue;
+    const auto sum = domain::add(before, change);
     if (!sum) {
       return refuse(domain::JournalError::overflow,
                     "the balance of " + key.account + " would go over 2^256 - 1");

@@ -84,7 +84,8 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
                                    const std::optional<domain::IntentId>& after,
                                    std::size_t limit) {
   static const std::string sql = intents_where(
-      "i.chain = $1 AND i.id > $2 AND i.state IN ('settling', 'confirming', 'needs_review')"
+      "i.chain = $1 AND i.id > $2"
+      " AND (i.state = 'settling' OR i.state = 'confirming' OR i.state = 'needs_review')"
       " ORDER BY i.id LIMIT $3");
   std::vector<Payment> payments;
   const Bytes from = after ? Bytes(after->value.begin(), after->value.end()) : Bytes{};
@@ -135,7 +136,7 @@ std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
       txn,
       "SELECT a.epoch,"
       " (SELECT count(*) FROM slots o WHERE o.account = a.row"
-      "  AND o.state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')),"
+      "  AND o.state <> 'released' AND o.state <> 'consumed'),"
       " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.state <> 'released')"
       " FROM accounts a WHERE a.chain = $1 AND a.address = $2",
       [&](const Row& row) {

@@ -48,7 +48,7 @@ constexpr const char* slot_select =
     "SELECT s.row, a.chain, a.address, s.sequence, s.state, i.id, s.handed_over, s.consumed_by,"
     " a.row, a.epoch,"
     " NOT EXISTS (SELECT 1 FROM slots o WHERE o.account = s.account AND o.sequence < s.sequence"
-    " AND o.state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')),"
+    " AND o.state <> 'released' AND o.state <> 'consumed'),"
     " s.item"
     " FROM slots s JOIN accounts a ON a.row = s.account LEFT JOIN intents i ON i.row = s.item"
     " WHERE ";
@@ -112,11 +112,10 @@ std::optional<SlotRow> load_slot_at(Txn& txn, const domain::ChainId& chain,
 
 std::vector<SlotRow> load_open_slots(Txn& txn, const domain::ChainId& chain,
                                      const domain::Address& account, std::size_t limit) {
-  static const std::string sql =
-      std::string(slot_select) +
-      "a.chain = $1 AND a.address = $2"
-      " AND s.state IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')"
-      " ORDER BY s.sequence LIMIT $3";
+  static const std::string sql = std::string(slot_select) +
+                                 "a.chain = $1 AND a.address = $2"
+                                 " AND s.state <> 'released' AND s.state <> 'consumed'"
+                                 " ORDER BY s.sequence LIMIT $3";
   std::vector<SlotRow> out;
   each(txn, sql, [&](const Row& row) { out.push_back(slot_from(row)); }, chain, account, limit);
   return out;

@@ -1,5 +1,5 @@
 // The schema: that it spells what the domain spells, and that each query has its index.
-#include <algorithm>
+#include <set>
 #include <string>
 
 #include "sqlite/schema.hpp"
@@ -8,26 +8,27 @@
 namespace holdfast::test {
 namespace {
 
-/// The words of a column's CHECK, as the schema's text has them.
-std::string check_of(TestStore& db, const std::string& table, const std::string& column) {
+/// The words that a table's CHECKs name for a column.
+std::set<std::string> words_of(TestStore& db, const std::string& table, const std::string& column) {
   const std::string sql = db.text("SELECT sql FROM sqlite_master WHERE name = '" + table + "'");
-  const std::string start = "CHECK (" + column + " IN (";
-  const auto at = sql.find(start);
-  REQUIRE(at != std::string::npos);
-  return sql.substr(at + start.size(), sql.find(')', at + start.size()) - at - start.size());
+  const std::string start = column + " = '";
+  std::set<std::string> out;
+  for (auto at = sql.find(start); at != std::string::npos; at = sql.find(start, at + 1)) {
+    const auto word = at + start.size();
+    out.insert(sql.substr(word, sql.find('\'', word) - word));
+  }
+  return out;
 }
 
 template <class Enum>
 void check_words(TestStore& db, const char* table, const char* column, Enum last) {
-  const std::string words = check_of(db, table, column);
-  std::size_t count = 0;
+  std::set<std::string> words;
   for (int i = 0; i <= static_cast<int>(last); ++i) {
-    const std::string word = "'" + std::string(domain::to_text(static_cast<Enum>(i))) + "'";
-    CAPTURE(word);
-    CHECK(words.find(word) != std::string::npos);
-    ++count;
+    words.insert(std::string(domain::to_text(static_cast<Enum>(i))));
   }
-  CHECK(static_cast<std::size_t>(std::count(words.begin(), words.end(), '\'')) == 2 * count);
+  CAPTURE(table);
+  CAPTURE(column);
+  CHECK(words_of(db, table, column) == words);
 }
 
 std::string plan_of(TestStore& db, const std::string& select) {
@@ -75,7 +76,6 @@ TEST_CASE("schema: no row of the hot queries is found by walking a table") {
     CHECK(plan.find("SCAN") == std::string::npos);
     CHECK(plan.find("TEMP B-TREE") == std::string::npos);
   };
-  const std::string open = " IN ('reserved', 'signed', 'broadcast', 'reconciliation_required')";
   searches("SELECT 1 FROM intents WHERE id = x'00'");
   searches("SELECT 1 FROM intents WHERE ref = x'00'");
   searches("SELECT 1 FROM intents WHERE redemption_key = x'00' AND redemption_ended = 0");
@@ -86,11 +86,13 @@ TEST_CASE("schema: no row of the hot queries is found by walking a table") {
   searches("SELECT 1 FROM intents WHERE caller = 'c' AND row < 9 ORDER BY row DESC");
   searches(
       "SELECT 1 FROM intents WHERE chain = 'c' AND id > x'00'"
-      " AND state IN ('settling', 'confirming', 'needs_review') ORDER BY id");
+      " AND (state = 'settling' OR state = 'confirming' OR state = 'needs_review') ORDER BY id");
   searches("SELECT 1 FROM jobs WHERE visible_ms <= 5 ORDER BY visible_ms, intent");
   searches("SELECT 1 FROM jobs WHERE receipt = x'00'");
   searches("SELECT 1 FROM events WHERE intent = 1 ORDER BY seq");
-  searches("SELECT 1 FROM slots WHERE account = 1 AND state" + open + " ORDER BY sequence");
+  searches(
+      "SELECT 1 FROM slots WHERE account = 1 AND state <> 'released' AND state <> 'consumed'"
+      " ORDER BY sequence");
   searches("SELECT 1 FROM slots WHERE account = 1 AND state = 'released' AND sequence >= 5");
   searches("SELECT 1 FROM slots WHERE account = 1 AND sequence = 5 AND state <> 'released'");
   searches("SELECT 1 FROM slots WHERE item = 1 ORDER BY row");
