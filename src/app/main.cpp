@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <exception>
 
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 
 #include "app/verbs.hpp"
@@ -89,6 +91,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A store holds payers' signatures: for its owner alone.
+  ::umask(0077);
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

@@ -134,17 +134,27 @@ int Service::run() {
 }
 
 boost::asio::awaitable<int> Service::live() {
-  co_await engine_->start();
-  co_await server_->start();
-  log::info("serving", {{"address", config_.http.address}, {"port", server_->port()}});
-  co_await until_told_to_stop();
-  log::info("draining", {});
+  std::exception_ptr failed;
+  try {
+    co_await engine_->start();
+    co_await server_->start();
+    log::info("serving", {{"address", config_.http.address}, {"port", server_->port()}});
+    co_await until_told_to_stop();
+  } catch (...) {
+    failed = std::current_exception();
+  }
   // Stop accepting, finish requests, stop workers, close the store.
+  log::info("draining", {});
+  const bool in_order = !failed && !engine_->broken();
   co_await server_->stop(server_stop_ms);
-  co_await engine_->drain(engine_->broken() ? 0 : config_.drain_ms);
+  co_await engine_->drain(in_order ? config_.drain_ms : 0);
   for (ChainParts& chain : chains_) chain.rpc->close();
-  if (!engine_->broken()) co_return exit_done;
-  std::fputs("holdfast: the store is in doubt; start again: what is on disk decides\n", stderr);
+  if (failed) std::rethrow_exception(failed);
+  if (in_order) co_return exit_done;
+  std::fputs(
+      "holdfast: the engine stopped itself, see the log; start again: what is on disk "
+      "decides\n",
+      stderr);
   co_return exit_environment;
 }
 

@@ -40,8 +40,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Serves until SIGTERM or SIGINT, then drains. A second signal cuts the drain short. The exit
-  /// code: 0 after a drain, 3 when the store is in doubt or the port is taken.
+  /// Serves until SIGTERM or SIGINT, then drains; a second signal then ends the process at
+  /// once, which is safe. The exit code: 0 after a drain, 3 when the engine stopped itself or the
+  /// port is taken.
   int run();
 
  private:

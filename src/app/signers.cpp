@@ -1,5 +1,7 @@
 #include "app/signers.hpp"
 
+#include <algorithm>
+
 #include "evm/account_name.hpp"
 #include "signer/local_signer.hpp"
 
@@ -16,6 +18,14 @@ Result<Signers> open_signers(const std::vector<ChainConfig>& chains, ports::Entr
       auto address = account.key_file.empty() ? signer->add_key_variable(account.key_env)
                                               : signer->add_key_file(account.key_file);
       if (!address) return address.error();
+      const auto same = [&](const engine::Account& one) {
+        return one.chain == chain.evm.id && one.address == *address;
+      };
+      if (std::any_of(out.accounts.begin(), out.accounts.end(), same)) {
+        return refuse(ConfigError::unreadable, chain.evm.id.value + ": the account " +
+                                                   address->value +
+                                                   " is configured twice, by two keys' places");
+      }
       out.accounts.push_back({chain.evm.id, std::move(*address), account.adopt});
     }
   }

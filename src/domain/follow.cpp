@@ -6,7 +6,8 @@ namespace {
 Follow follow_final(const FollowSeen& seen) {
   if (seen.evidence.moved == Moved::exact) return {FollowMove::settle, "final"};
   // Somebody else's transaction that moved something else says nothing about our own bytes.
-  if (!seen.own_hash) return {FollowMove::wait, ""};
+  const bool ours = seen.own_hash || seen.evidence.moved == Moved::less;
+  if (!ours) return {FollowMove::wait, ""};
   return {FollowMove::review, "transfer_mismatch"};
 }
 

@@ -26,25 +26,23 @@ Broadcaster::Lane& Broadcaster::lane_of(const domain::Address& account) {
 void Broadcaster::note(const domain::Facts& facts) {
   const domain::IntentId& item = facts.intent.id;
   const auto known = places_.find(item);
-  if (facts.slot && is_open(facts.slot->state)) {
-    const domain::Slot& slot = *facts.slot;
-    if (known != places_.end() && known->second.sequence == slot.sequence) return;
-    places_[item] = {slot.account, slot.sequence, false};
-    lane_of(slot.account).open[slot.sequence] = item;
-  } else if (known != places_.end()) {
+  const bool open = facts.slot && is_open(facts.slot->state);
+  if (known != places_.end()) {
+    const bool same = open && known->second.account == facts.slot->account &&
+                      known->second.sequence == facts.slot->sequence;
+    if (same) return;
     Lane& lane = lane_of(known->second.account);
     lane.open.erase(known->second.sequence);
     places_.erase(known);
     lane.changed.notify_all();
   }
+  if (!open) return;
+  places_[item] = {facts.slot->account, facts.slot->sequence};
+  lane_of(facts.slot->account).open[facts.slot->sequence] = item;
 }
 
-void Broadcaster::posted(Lane& lane, domain::Sequence sequence) {
-  const auto open = lane.open.find(sequence);
-  if (open == lane.open.end()) return;
-  places_.at(open->second).posted = true;
-  lane.open.erase(open);
-}
+// Out of the way of those above it; its place stays known, so that it does not come back.
+void Broadcaster::posted(Lane& lane, domain::Sequence sequence) { lane.open.erase(sequence); }
 
 std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) {
   std::vector<domain::Sequence> out;
@@ -60,11 +58,13 @@ std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) {
 }
 
 ports::Awaitable<ports::Outcome<ports::Posted>> Broadcaster::post(domain::Slot slot, Bytes bytes,
-                                                                  domain::TxHash hash) {
+                                                                  domain::TxHash hash,
+                                                                  std::int64_t publish_before_s) {
   Lane& lane = lane_of(slot.account);
   const auto waiting = std::make_shared<Waiting>();
   waiting->bytes = std::move(bytes);
   waiting->hash = hash;
+  waiting->publish_before_s = publish_before_s;
   lane.ready[slot.sequence] = waiting;
   // Leaves the line however this frame ends.
   struct Leave {
@@ -114,7 +114,13 @@ ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
   // One turn of the loop, so that everybody who is ready shares the round.
   co_await clock_.sleep(0);
   std::vector<ports::Awaitable<ports::Outcome<ports::Posted>>> posts;
+  const std::int64_t now_s = clock_.wall_ms() / 1000;
   for (const domain::Sequence sequence : due(lane)) {
+    if (now_s >= lane.ready.at(sequence)->publish_before_s) {
+      lane.ready.at(sequence)->answer = ports::NotSent{"past its publish deadline"};
+      lane.ready.erase(sequence);
+      continue;
+    }
     const auto& member = round.members.emplace_back(sequence, lane.ready.at(sequence));
     lane.ready.erase(sequence);
     posts.push_back(chain_.post(member.second->bytes, member.second->hash));

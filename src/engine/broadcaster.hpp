@@ -24,21 +24,23 @@ class Broadcaster {
   /// intent without a slot is out of the way too.
   void note(const domain::Facts& facts);
 
-  /// Posts these stored bytes in their turn. `not_sent` when those below did not get out in time.
+  /// Posts these stored bytes in their turn. `not_sent` when those below did not get out in time,
+  /// or when the turn came at or after `publish_before_s` (wall seconds).
   ports::Awaitable<ports::Outcome<ports::Posted>> post(domain::Slot slot, Bytes bytes,
-                                                       domain::TxHash hash);
+                                                       domain::TxHash hash,
+                                                       std::int64_t publish_before_s);
   void abandon();
 
  private:
   struct Waiting {
     Bytes bytes;
     domain::TxHash hash;
+    std::int64_t publish_before_s = 0;
     std::optional<ports::Outcome<ports::Posted>> answer;
   };
   struct Place {
     domain::Address account;
     domain::Sequence sequence;
-    bool posted = false;  ///< by this process, whatever the answer but "not sent"
   };
   /// One account's order.
   struct Lane {

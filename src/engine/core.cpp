@@ -20,6 +20,8 @@ Engine::Core::Core(boost::asio::any_io_executor on, Config settings, Parts from)
       deliveries(on, [this](std::exception_ptr error) { task_ended_badly(error); }),
       loops(on, [this](std::exception_ptr error) { task_ended_badly(error); }),
       listeners(on, [this](std::exception_ptr error) { task_ended_badly(error); }) {
+  ensure(parts.signer.local(),
+         "an attempt is stored after signing: a remote signer's row must stand before the call");
   instance = parts.entropy.bytes<domain::InstanceId>();
   queue_start_ms = parts.clock.wall_ms() - parts.clock.mono_ms();
   for (ports::Chain* chain : parts.chains) {
@@ -57,6 +59,26 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
   co_return facts;
 }
 
+Awaitable<bool> Engine::Core::consume_slot(domain::Slot slot, domain::MinedTx tx, std::string why) {
+  Unit* const on = unit(slot.chain);
+  const AccountState* const account = on == nullptr ? nullptr : on->account(slot.account);
+  if (account == nullptr) co_return false;
+  store::SlotMove wanted;
+  wanted.slot = slot.id;
+  wanted.epoch = account->epoch;
+  wanted.to = domain::SlotState::consumed;
+  wanted.consumer = std::move(tx);
+  wanted.why = std::move(why);
+  wanted.now_ms = wall_ms();
+  const auto ended = co_await parts.store.write(
+      [wanted](store::Txn& txn) { return store::move_slot(txn, wanted); });
+  if (ended) co_return true;
+  alarm("slot_not_ended", {{"account", slot.account.value},
+                           {"sequence", slot.sequence.value},
+                           {"why", ended.error().detail}});
+  co_return false;
+}
+
 void Engine::Core::changed(const domain::Facts& facts) {
   Unit* const on = unit(facts.intent.terms.chain);
   if (on != nullptr) {
@@ -68,6 +90,23 @@ void Engine::Core::changed(const domain::Facts& facts) {
     }
   }
   waiters.changed(facts.intent.id);
+}
+
+bool Engine::Core::note_mined(Unit& on, const Watch::Match& match, const domain::MinedTx& tx) {
+  Watched* const watched = on.watch.find(match.id);
+  if (watched == nullptr) return false;
+  if (!match.own_hash) {
+    ports::Method* const by = method(watched->intent.terms);
+    if (by == nullptr) return false;
+    const domain::Moved moved = by->evidence(watched->intent, tx, false).moved;
+    if (moved != domain::Moved::exact && moved != domain::Moved::less) {
+      log::warn("authorization_used_otherwise",
+                {{"intent", domain::text(match.id)}, {"tx", tx.hash.hex()}});
+      return false;
+    }
+  }
+  on.watch.include(*watched, tx, match.own_hash);
+  return true;
 }
 
 void Engine::Core::wake() {
@@ -94,6 +133,7 @@ void Engine::Core::break_off(std::string_view why) {
   if (broken) return;
   broken = true;
   alarm("engine_stopped", {{"why", why}});
+  waiters.changed_all();
   wake();
 }
 

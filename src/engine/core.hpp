@@ -1,5 +1,5 @@
-// Owns: the state every coroutine of one engine shares, and the two doors all its writes go
-// through: `move` and `keep`. One executor, no mutex: state is checked again after each co_await.
+// Owns: the state every coroutine of one engine shares, and the door all its moves go through:
+// `move`. One executor, no mutex: state is checked again after each co_await.
 // Must never: change a payment in memory before its commit.
 #pragma once
 
@@ -30,6 +30,13 @@ class Engine::Core {
   /// returns facts, and with facts read for a delivery.
   void changed(const domain::Facts& facts);
   void count_move(domain::IntentState to);
+  /// A final transaction that was read has used this number up: its gas is journalled, once. False
+  /// when the store refused it (logged as an alarm) or the account is not ours to move.
+  Awaitable<bool> consume_slot(domain::Slot slot, domain::MinedTx tx, std::string why);
+
+  /// A mined transaction that concerns this payment. Somebody else's counts only when it moved this
+  /// payment: any other use of the authorization says nothing about our own bytes. True: noted.
+  bool note_mined(Unit& unit, const Watch::Match& match, const domain::MinedTx& tx);
 
   /// Something a person must look at: logged and counted.
   void alarm(std::string_view event, log::Fields fields);
@@ -67,6 +74,7 @@ class Engine::Core {
   TaskGroup listeners;  ///< one per chain; they outlive the deliveries in a drain
   Stats stats;
   bool started = false;
+  bool leasing = false;  ///< the dispatcher's loop runs
   bool draining = false;
   bool broken = false;
 };

@@ -35,7 +35,8 @@ Awaitable<Batch> lease(Core& core, std::size_t room) {
   co_return co_await core.parts.store.write([wanted = lease_request(core, room)](store::Txn& txn) {
     Batch batch;
     batch.jobs = store::lease_jobs(txn, wanted);
-    if (batch.jobs.size() < wanted.receipts.size()) {
+    // While a chain is down its jobs are visible and stay: nobody hurries for them.
+    if (batch.jobs.size() < wanted.receipts.size() && wanted.paused.empty()) {
       batch.next_visible_ms = store::queue_counts(txn).next_visible_ms;
     }
     return batch;
@@ -50,6 +51,11 @@ std::int64_t sleep_for(const Core& core, const Batch& batch) {
 }  // namespace
 
 Awaitable<void> dispatch(Core& core) {
+  core.leasing = true;
+  const struct Ended {
+    Core& core;
+    ~Ended() { core.leasing = false; }
+  } ended{core};
   while (!core.draining && !core.broken) {
     const std::uint64_t wakes = core.wakes;
     const std::size_t running = core.held.size();
@@ -92,7 +98,9 @@ Awaitable<void> keep_leases(Core& core) {
       });
     } catch (const store::StoreInDoubt& what) {
       core.break_off(what.what());
-    } catch (const std::runtime_error& what) {
+    } catch (const store::StoreUnavailable& what) {
+      log::warn("leases_not_extended", {{"why", what.what()}});
+    } catch (const store::StoreBusy& what) {
       log::warn("leases_not_extended", {{"why", what.what()}});
     }
   }

@@ -40,7 +40,11 @@ bool is_included(Core& core, const domain::Intent& intent) {
   const Watched* const watched = unit == nullptr ? nullptr : unit->watch.find(intent.id);
   if (watched == nullptr || !watched->inclusion) return false;
   const domain::MinedTx& tx = watched->inclusion->tx;
-  return domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
+  ports::Method* const method = core.method(intent.terms);
+  if (method == nullptr) return false;
+  const auto evidence = method->evidence(intent, tx, watched->inclusion->own_hash);
+  return evidence.moved == domain::Moved::exact &&
+         domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
                          unit->view.heights(),
                          unit->chain.info().answer_at) == domain::Verdict::final;
 }
@@ -76,15 +80,17 @@ Awaitable<std::size_t> Engine::drain(std::int64_t deadline_ms) {
   core->draining = true;
   core->wake();
   const std::int64_t until_ms = core->parts.clock.mono_ms() + deadline_ms;
-  while (core->deliveries.size() > 0 && core->parts.clock.mono_ms() < until_ms) {
+  core->waiters.changed_all();
+  while ((core->leasing || core->deliveries.size() > 0) && core->parts.clock.mono_ms() < until_ms) {
     co_await core->parts.clock.sleep(drain_look_ms);
   }
-  const std::size_t cut_short = core->deliveries.size();
+  // The loops first: a lease on its way still starts deliveries.
   core->loops.cancel();
-  core->deliveries.cancel();
-  core->listeners.cancel();
   co_await core->loops.join_quietly();
+  const std::size_t cut_short = core->deliveries.size();
+  core->deliveries.cancel();
   co_await core->deliveries.join_quietly();
+  core->listeners.cancel();
   co_await core->listeners.join_quietly();
   log::info("drained", {{"cut_short", cut_short}});
   co_return cut_short;
@@ -217,7 +223,7 @@ Awaitable<Result<domain::Intent>> Engine::wait(std::optional<domain::CallerId> c
     auto intent = co_await find(caller, id);
     if (!intent || is_reached(*core, *intent, level)) co_return intent;
     const std::int64_t left_ms = until_ms - core->parts.clock.mono_ms();
-    if (left_ms <= 0 || core->draining) co_return intent;
+    if (left_ms <= 0 || core->draining || core->broken) co_return intent;
     co_await core->waiters.wait(id, core->parts.clock, left_ms);
   }
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t most_blocks_behind = 128;
 constexpr int failures_until_down = 3;
 constexpr std::int64_t accounts_every_ms = 10'000;
+constexpr std::size_t page = 500;  // payments looked at side by side
 
 class Listener {
  public:
@@ -31,8 +32,6 @@ class Listener {
   Awaitable<void> act();
   Awaitable<bool> act_on(domain::IntentId id);
   Awaitable<bool> still_canonical(const Inclusion& inclusion);
-  Awaitable<void> end_slot(const domain::Facts& facts, const domain::MinedTx& tx,
-                           std::string_view why);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
                        domain::Evidence evidence);
   void down(std::string why);
@@ -48,8 +47,12 @@ Awaitable<void> Listener::run() {
   while (!core_.broken) {
     try {
       if (!unit_.usable) {
-        co_await bring_up(core_, unit_);
-        touched_ = unit_.watch.all();
+        const std::string before = unit_.why;
+        if (co_await bring_up(core_, unit_)) {
+          touched_ = unit_.watch.all();
+        } else if (unit_.why != before) {
+          log::warn("chain_not_usable", {{"chain", unit_.id().value}, {"why", unit_.why}});
+        }
       } else if (!co_await poll()) {
         if (++failures_ >= failures_until_down) down(unit_.why);
       } else {
@@ -153,13 +156,7 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
 void Listener::read_block(const ports::Block& block) {
   for (const domain::MinedTx& tx : block.txs) {
     for (const Watch::Match& match : unit_.watch.match(tx)) {
-      Watched* const watched = unit_.watch.find(match.id);
-      if (watched == nullptr) continue;
-      // Our own transaction that did nothing does not hide somebody else's that paid.
-      const bool better = !watched->inclusion || tx.succeeded;
-      if (!better) continue;
-      unit_.watch.include(*watched, tx, match.own_hash);
-      touched_.push_back(match.id);
+      if (core_.note_mined(unit_, match, tx)) touched_.push_back(match.id);
     }
   }
 }
@@ -187,9 +184,18 @@ Awaitable<void> Listener::act() {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 
-  std::vector<Awaitable<bool>> acts;
-  for (const domain::IntentId& id : ids) acts.push_back(act_on(id));
-  co_await join_all(std::move(acts));
+  try {
+    for (std::size_t from = 0; from < ids.size(); from += page) {
+      std::vector<Awaitable<bool>> acts;
+      for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {
+        acts.push_back(act_on(ids[i]));
+      }
+      co_await join_all(std::move(acts));
+    }
+  } catch (...) {
+    touched_.insert(touched_.end(), ids.begin(), ids.end());  // looked at again with the next head
+    throw;
+  }
 }
 
 // A block followed by its parent hash is canonical; one below what was followed is asked for.
@@ -230,8 +236,11 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   if (!inclusion && facts->slot_is_lowest) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
   }
-  const domain::Follow what =
-      domain::follow(facts->intent, seen, core_.config.policy.stuck_after_ms);
+  domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy.stuck_after_ms);
+  // With several numbers the proof is put together where all of them are read.
+  if (what.move == domain::FollowMove::fail && !facts->earlier_slots.empty()) {
+    what.move = domain::FollowMove::back;
+  }
   if (what.move == domain::FollowMove::wait) co_return false;
   co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
 }
@@ -270,12 +279,6 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
     case FollowMove::back: wanted.to = domain::IntentState::settling; break;
     case FollowMove::wait: co_return false;
   }
-  if (what.move == FollowMove::review || what.move == FollowMove::fail) {
-    core_.alarm("payment_did_not_move", {{"intent", domain::text(facts.intent.id)},
-                                         {"ref", facts.intent.ref.hex()},
-                                         {"tx", wanted.tx_hash ? wanted.tx_hash->hex() : ""},
-                                         {"reason", what.reason}});
-  }
   const bool reverted_for_good =
       what.move == FollowMove::back && seen && what.reason == std::string_view("reverted");
   auto moved = co_await core_.move(std::move(wanted));
@@ -284,34 +287,22 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
               {{"intent", domain::text(facts.intent.id)}, {"why", moved.error().detail}});
     co_return false;
   }
+  if (what.move == FollowMove::review || what.move == FollowMove::fail) {
+    core_.alarm("payment_did_not_move", {{"intent", domain::text(facts.intent.id)},
+                                         {"ref", facts.intent.ref.hex()},
+                                         {"tx", seen ? seen->tx.hash.hex() : ""},
+                                         {"reason", what.reason}});
+  }
   log::info(domain::to_text(what.move), {{"intent", domain::text(facts.intent.id)},
                                          {"ref", facts.intent.ref.hex()},
                                          {"reason", what.reason}});
-  if (reverted_for_good) co_await end_slot(*moved, seen->tx, what.reason);
+  if (reverted_for_good && moved->slot && moved->slot->sequence == seen->tx.sequence) {
+    co_await core_.consume_slot(*moved->slot, seen->tx, std::string(what.reason));
+  }
   if (what.move == FollowMove::back) core_.wake();
   // Mined before it was called confirming: it may be final already.
   if (what.move == FollowMove::confirm) touched_.push_back(facts.intent.id);
   co_return true;
-}
-
-Awaitable<void> Listener::end_slot(const domain::Facts& facts, const domain::MinedTx& tx,
-                                   std::string_view why) {
-  if (!facts.slot || facts.slot->sequence != tx.sequence) co_return;
-  const AccountState* const account = unit_.account(facts.slot->account);
-  if (account == nullptr) co_return;
-  store::SlotMove wanted;
-  wanted.slot = facts.slot->id;
-  wanted.epoch = account->epoch;
-  wanted.to = domain::SlotState::consumed;
-  wanted.consumer = tx;
-  wanted.why = why;
-  wanted.now_ms = core_.wall_ms();
-  const auto ended = co_await core_.parts.store.write(
-      [wanted](store::Txn& txn) { return store::move_slot(txn, wanted); });
-  if (!ended) {
-    core_.alarm("slot_not_ended",
-                {{"intent", domain::text(facts.intent.id)}, {"why", ended.error().detail}});
-  }
 }
 
 }  // namespace

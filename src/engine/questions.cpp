@@ -100,6 +100,15 @@ Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::SearchAttempts) {
   seen_.search = co_await search();
+  // A revert that is final has used the number up, whatever becomes of the payment.
+  for (const domain::HashSeen& one : *seen_.search) {
+    const bool used_up = one.result == HashResult::final_reverted && one.tx && facts_.slot &&
+                         facts_.slot->state != domain::SlotState::consumed &&
+                         facts_.slot->sequence == one.tx->sequence;
+    if (used_up && co_await core_.consume_slot(*facts_.slot, *one.tx, "reverted")) {
+      co_return co_await read_again();
+    }
+  }
   co_return Flow::again;
 }
 

@@ -25,26 +25,55 @@ std::string why_blocked(const AccountState& account,
          ": it was used elsewhere or the store was restored; set adopt for it";
 }
 
-// Where own transactions are now, for everybody watched on this chain.
-Awaitable<void> look_for_all(Unit& unit) {
+// Where its transactions are now, for everybody watched on this chain: its own, and the one of
+// somebody else it stands on. False: the node did not answer for each.
+Awaitable<bool> look_for_all(Core& core, Unit& unit) {
   const std::vector<domain::IntentId> ids = unit.watch.all();
   for (std::size_t from = 0; from < ids.size(); from += page) {
     std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
-    std::vector<domain::IntentId> whose;
+    std::vector<Watch::Match> whose;
     for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {
-      for (const domain::TxHash& hash : unit.watch.find(ids[i])->hashes) {
+      const Watched* const watched = unit.watch.find(ids[i]);
+      if (watched == nullptr) continue;
+      for (const domain::TxHash& hash : watched->hashes) {
         asked.push_back(unit.chain.find(hash));
-        whose.push_back(ids[i]);
+        whose.push_back({ids[i], true});
+      }
+      const auto& cited = watched->intent.tx_hash;
+      const auto& own = watched->hashes;
+      if (cited && std::find(own.begin(), own.end(), *cited) == own.end()) {
+        asked.push_back(unit.chain.find(*cited));
+        whose.push_back({ids[i], false});
       }
     }
     const auto answers = co_await join_all(std::move(asked));
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const ports::Whereabouts* const found = answers[i].ok();
-      Watched* const watched = unit.watch.find(whose[i]);
-      if (found != nullptr && found->tx && watched != nullptr) {
-        unit.watch.include(*watched, *found->tx, true);
-      }
+      if (found == nullptr) co_return false;
+      if (found->tx) core.note_mined(unit, whose[i], *found->tx);
     }
+  }
+  co_return true;
+}
+
+// Numbers nobody drives any more (their payment ended, or was paid by another) and that the chain
+// has finally used: read what used them, a few at a time.
+Awaitable<void> end_used_slots(Core& core, Unit& unit, AccountState& account) {
+  constexpr std::size_t most_open = 512;
+  constexpr int most_read = 8;
+  const auto open =
+      co_await core.parts.store.read([id = unit.id(), address = account.address](store::Txn& txn) {
+        return store::open_slots(txn, id, address, most_open);
+      });
+  int read = 0;
+  for (const store::OpenSlot& one : open) {
+    const bool driven = one.item_state && !domain::is_terminal(*one.item_state);
+    if (one.slot.sequence >= account.counts->finalized || read == most_read) break;
+    if (driven && !one.slot.handed_over) continue;
+    ++read;
+    const auto consumer = co_await unit.chain.consumer(account.address, one.slot.sequence);
+    if (consumer.ok() == nullptr || !*consumer.ok()) continue;
+    co_await core.consume_slot(one.slot, **consumer.ok(), "used, and nobody drove it");
   }
 }
 
@@ -65,13 +94,11 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
   if (!unit.chain.info().ordered) co_return true;
   for (AccountState& account : unit.accounts) {
     const auto counts = co_await unit.chain.sequences(account.address);
-    const auto balance = co_await unit.chain.native_balance(account.address);
-    if (counts.ok() == nullptr || balance.ok() == nullptr) {
+    if (counts.ok() == nullptr) {
       unit.why = "the node does not answer for account " + account.address.value;
       co_return false;
     }
     account.counts = *counts.ok();
-    account.balance = *balance.ok();
     const auto row = co_await core.parts.store.read(
         [id = unit.id(), address = account.address](store::Txn& txn) {
           return store::find_account(txn, id, address);
@@ -83,6 +110,7 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
       core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
     }
     account.blocked = blocked;
+    co_await end_used_slots(core, unit, account);
   }
   co_return true;
 }
@@ -101,7 +129,10 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
   if (!co_await read_accounts(core, unit)) co_return false;
   unit.view.see(*head.ok());
   unit.view.restart(head.ok()->latest);
-  co_await look_for_all(unit);
+  if (!co_await look_for_all(core, unit)) {
+    unit.why = "the node does not answer for all our transactions";
+    co_return false;
+  }
   unit.usable = true;
   unit.why.clear();
   log::info("chain_up", {{"chain", unit.id().value}, {"latest", head.ok()->latest.height}});
@@ -140,7 +171,9 @@ Awaitable<void> sweep(Core& core) {
       if (!found.empty()) core.wake();
     } catch (const store::StoreInDoubt& what) {
       core.break_off(what.what());
-    } catch (const std::runtime_error& what) {
+    } catch (const store::StoreUnavailable& what) {
+      log::warn("sweep_failed", {{"why", what.what()}});
+    } catch (const store::StoreBusy& what) {
       log::warn("sweep_failed", {{"why", what.what()}});
     }
     co_await core.parts.clock.sleep(core.config.sweep_ms);

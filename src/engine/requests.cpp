@@ -92,6 +92,10 @@ Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, 
   }
   // Anything but the first time is a replay or a refusal, which the store tells apart.
   if (intent->state == domain::IntentState::created) {
+    if (core->wall_ms() / 1000 >= intent->publish_before_s) {
+      co_return refuse(ports::VerifyError::expired,
+                       "the window to publish this payment ended; ask for a new one");
+    }
     auto good = co_await method->verify(*intent, authorization, moment(*core, *unit));
     if (!good) co_return good.error();
   }
@@ -205,6 +209,9 @@ Awaitable<Result<domain::Intent>> Engine::abandon(std::string who, domain::Inten
         });
   }
   if (!canceled) co_return at_the_face(canceled.error());
+  if (canceled->intent.state == domain::IntentState::canceled) {
+    core->count_move(domain::IntentState::canceled);
+  }
   core->changed(*canceled);
   core->wake();
   co_return canceled->intent;

@@ -1,8 +1,6 @@
 // Owns: the loop of one delivery and the acts that end or move it.
 #include "engine/settle.hpp"
 
-#include <algorithm>
-
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -29,21 +27,40 @@ struct Holding {
 
 }  // namespace
 
+namespace {
+
+// Configured once, not any more: the job waits for the configuration to come back.
+Awaitable<void> put_back(Core& core, domain::Receipt receipt) {
+  const std::int64_t later_ms = core.queue_ms() + core.config.sweep_ms;
+  co_await core.parts.store.write([receipt, later_ms](store::Txn& txn) {
+    return store::nack_job(txn, receipt, later_ms, "chain or method not configured");
+  });
+}
+
+}  // namespace
+
 Awaitable<void> deliver(Core& core, store::Leased leased) {
   const Holding holding(core, leased.lease.receipt);
-  const auto turn = co_await core.turns.turn(leased.facts.intent.id);
+  const domain::IntentId id = leased.facts.intent.id;
+  const bool waits = core.turns.depth(id) > 0;
+  const auto turn = co_await core.turns.turn(id);
   Unit* const unit = core.unit(leased.facts.intent.terms.chain);
   ports::Method* const method = core.method(leased.facts.intent.terms);
-  if (unit == nullptr || method == nullptr) {
-    // Configured once, not any more: the job waits for the configuration to come back.
-    const std::int64_t later_ms = core.queue_ms() + core.config.sweep_ms;
-    co_await core.parts.store.write([receipt = leased.lease.receipt, later_ms](store::Txn& txn) {
-      return store::nack_job(txn, receipt, later_ms, "chain or method not configured");
-    });
-    co_return;
+  try {
+    if (unit == nullptr || method == nullptr) {
+      co_await put_back(core, leased.lease.receipt);
+      co_return;
+    }
+    Delivery delivery(core, *unit, *method, std::move(leased));
+    co_await delivery.run(waits);
+  } catch (const store::StoreInDoubt& what) {
+    core.break_off(what.what());
+  } catch (const store::StoreUnavailable& what) {
+    // Neither acked nor nacked: the lease runs out and the job is delivered again.
+    log::warn("store_unavailable", {{"intent", domain::text(id)}, {"why", what.what()}});
+  } catch (const store::StoreBusy& what) {
+    log::warn("store_busy", {{"intent", domain::text(id)}, {"why", what.what()}});
   }
-  Delivery delivery(core, *unit, *method, std::move(leased));
-  co_await delivery.run();
 }
 
 Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased)
@@ -53,35 +70,40 @@ Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased 
       lease_(std::move(leased.lease)),
       facts_(std::move(leased.facts)) {}
 
-Awaitable<void> Delivery::run() {
-  core_.changed(facts_);
-  for (int step = 0; step < most_steps; ++step) {
+Awaitable<void> Delivery::run(bool facts_are_old) {
+  bool read_first = facts_are_old;
+  if (!read_first) core_.changed(facts_);
+  int steps = 0;
+  while (steps < most_steps) {
     bool pause = false;
     try {
-      domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
-      log::debug("step", {{"intent", domain::text(facts_.intent.id)},
-                          {"ref", facts_.intent.ref.hex()},
-                          {"state", domain::to_text(facts_.intent.state)},
-                          {"step", domain::name_of(next)}});
-      const Flow flow = co_await std::visit([this](auto& act) { return on(std::move(act)); }, next);
-      if (flow == Flow::done) co_return;
+      if (read_first && co_await read_again() == Flow::done) co_return;
+      read_first = false;
+      ++steps;
+      if (co_await next_step() == Flow::done) co_return;
     } catch (const store::StoreUnavailable& what) {
       log::warn("store_unavailable",
                 {{"intent", domain::text(facts_.intent.id)}, {"why", what.what()}});
       pause = true;
     } catch (const store::StoreBusy&) {
       pause = true;
-    } catch (const store::StoreInDoubt& what) {
-      core_.break_off(what.what());
-      co_return;
     }
-    if (!pause) continue;
-    co_await core_.parts.clock.sleep(store_pause_ms);
-    if (co_await read_again() == Flow::done) co_return;
+    // An outage is no fault of the payment: it spends neither steps nor the delivery budget.
+    if (pause) co_await core_.parts.clock.sleep(store_pause_ms);
+    read_first = read_first || pause;
   }
   core_.alarm("delivery_in_circles", {{"intent", domain::text(facts_.intent.id)},
                                       {"state", domain::to_text(facts_.intent.state)}});
   co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "too many steps"});
+}
+
+Awaitable<Delivery::Flow> Delivery::next_step() {
+  domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
+  log::debug("step", {{"intent", domain::text(facts_.intent.id)},
+                      {"ref", facts_.intent.ref.hex()},
+                      {"state", domain::to_text(facts_.intent.state)},
+                      {"step", domain::name_of(next)}});
+  co_return co_await std::visit([this](auto& act) { return on(std::move(act)); }, next);
 }
 
 domain::Now Delivery::now() const {
@@ -160,6 +182,11 @@ Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
   store::Move move = move_to(domain::IntentState::settling, "");
   move.candidates = candidates();
+  if (move.candidates.empty() && unit_.chain.info().ordered) {
+    // Its account was blocked since the send slot was taken.
+    seen_.send_slot = domain::SendSlotSeen{domain::Blocked::paused};
+    co_return Flow::again;
+  }
   move.max_unconsumed = unit_.chain.info().max_unconsumed;
   auto claimed = co_await core_.move(std::move(move));
   if (!claimed && claimed.error().code == store::StoreError::account_full) {
@@ -185,6 +212,9 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ClaimPaid step) {
 }
 
 Awaitable<Delivery::Flow> Delivery::reserve() {
+  if (candidates().empty()) {
+    co_return co_await on(domain::step::Nack{store_pause_ms, "its account takes no claims"});
+  }
   auto facts = co_await core_.parts.store.write(
       [id = facts_.intent.id, version = facts_.intent.version, receipt = lease_.receipt,
        from = candidates(), most = unit_.chain.info().max_unconsumed,
@@ -209,16 +239,32 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Reserve) { return reserve()
 Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh) {
   core_.alarm("foreign_transaction", {{"intent", domain::text(facts_.intent.id)},
                                       {"account", facts_.slot ? facts_.slot->account.value : ""}});
-  return reserve();
+  const std::optional<domain::MinedTx> consumer =
+      seen_.consumer ? seen_.consumer->tx : std::optional<domain::MinedTx>{};
+  if (facts_.slot && consumer) {
+    co_await core_.consume_slot(*facts_.slot, *consumer, "consumed by another transaction");
+    if (co_await read_again() == Flow::done) co_return Flow::done;
+  }
+  co_return co_await reserve();
 }
 
+// By one of its own attempts, or by a transaction of somebody else that was read and paid it.
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
+  std::optional<domain::MinedTx> theirs;
+  if (seen_.authorization && seen_.authorization->tx) theirs = seen_.authorization->tx;
+  if (seen_.consumer && seen_.consumer->tx) theirs = seen_.consumer->tx;
   store::Move move = move_to(domain::IntentState::confirming, "");
   move.tx_hash = step.hash;
   for (const domain::Attempt& one : facts_.attempts) {
     if (one.hash == step.hash) move.accepted = one.id;
   }
-  return finish(std::move(move));
+  const bool own_hash = move.accepted.has_value();
+  const Flow flow = co_await finish(std::move(move));
+  Watched* const watched = unit_.watch.find(facts_.intent.id);
+  if (!own_hash && theirs && theirs->hash == step.hash && watched != nullptr) {
+    unit_.watch.include(*watched, *theirs, false);
+  }
+  co_return flow;
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Cancel step) {

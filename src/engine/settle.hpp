@@ -14,10 +14,13 @@ class Delivery {
   Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased);
 
   /// Until the job is acked, nacked, or no longer ours.
-  Awaitable<void> run();
+  /// `facts_are_old`: they were leased before another delivery of this payment ended.
+  Awaitable<void> run(bool facts_are_old);
 
  private:
   enum class Flow { again, done };
+
+  Awaitable<Flow> next_step();
 
   // Questions: the answer goes into seen_ (questions.cpp).
   Awaitable<Flow> on(domain::step::TakeSendSlot step);

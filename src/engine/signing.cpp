@@ -2,6 +2,7 @@
 // Must never: post what was not stored first, or keep bytes whose storing was refused.
 #include "engine/post_answer.hpp"
 #include "engine/settle.hpp"
+#include "store/reads.hpp"
 #include "store/writes.hpp"
 
 namespace holdfast::engine {
@@ -83,7 +84,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
   const domain::Attempt* const stored = attempt(step.attempt);
   ensure(stored != nullptr && stored->hash && !stored->bytes.empty() && facts_.slot,
          "only stored bytes are posted");
-  const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash);
+  const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
+                                                      facts_.intent.publish_before_s);
   ++core_.stats.posts;
   if (answer.not_sent() == nullptr) {
     unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms());
@@ -137,9 +139,10 @@ Awaitable<void> Delivery::record(domain::AttemptId id, domain::AttemptOutcome ou
     log::warn("record_refused",
               {{"intent", domain::text(facts_.intent.id)}, {"why", recorded.error().detail}});
   }
-  for (domain::Attempt& one : facts_.attempts) {
-    if (one.id == id) one.outcome = outcome;
-  }
+  // What was recorded counts as a change: the next write needs the version of now.
+  auto facts = co_await core_.parts.store.read(
+      [of = facts_.intent.id](store::Txn& txn) { return store::find_facts(txn, of); });
+  if (facts) facts_ = std::move(*facts);
 }
 
 }  // namespace holdfast::engine

@@ -20,7 +20,6 @@ struct AccountState {
   std::optional<domain::Sequence> adopt;
   std::uint64_t epoch = 0;
   std::optional<ports::SequenceCounts> counts;  ///< as read last; empty: never
-  std::optional<domain::Amount> balance;  ///< native, as read last
   std::string blocked;  ///< why it takes no claims; empty: it does
 };
 

@@ -19,6 +19,11 @@ class Waiters {
     if (found != signals_.end()) found->second->notify_all();
   }
 
+  /// The engine stops: nobody waits any longer.
+  void changed_all() {
+    for (const auto& [id, signal] : signals_) signal->notify_all();
+  }
+
   /// False when `ms` passed without a change.
   boost::asio::awaitable<bool> wait(domain::IntentId id, ports::Clock& clock, std::int64_t ms) {
     auto& entry = signals_[id];

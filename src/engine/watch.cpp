@@ -31,7 +31,10 @@ Watched* Watch::put(const domain::Facts& facts, std::int64_t mono_ms) {
   Watched& watched = watched_[intent.id];
   const bool now_confirming = intent.state == domain::IntentState::confirming &&
                               watched.intent.state != domain::IntentState::confirming;
-  if (now_confirming) watched.quiet_since_ms = mono_ms;
+  if (now_confirming) {
+    watched.quiet_since_ms = mono_ms;
+    watched.lost = false;
+  }
   watched.intent = intent;
   watched.slot = facts.slot ? std::optional(facts.slot->id) : std::nullopt;
   for (const domain::Attempt& attempt : facts.attempts) {
@@ -74,10 +77,18 @@ std::vector<Watch::Match> Watch::match(const domain::MinedTx& tx) const {
 }
 
 void Watch::include(Watched& watched, domain::MinedTx tx, bool own_hash) {
+  if (watched.inclusion && watched.inclusion->tx.succeeded && !tx.succeeded) return;
   forget_inclusion(watched);
   by_height_.emplace(tx.block.height, watched.intent.id);
   watched.inclusion = Inclusion{std::move(tx), own_hash};
   watched.lost = false;
+}
+
+void Watch::lose(const domain::IntentId& id) {
+  Watched* const watched = find(id);
+  if (watched == nullptr) return;
+  forget_inclusion(*watched);
+  watched->lost = true;
 }
 
 void Watch::forget_inclusion(Watched& watched) {

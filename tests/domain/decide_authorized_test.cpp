@@ -190,7 +190,7 @@ TEST_CASE("decide: confirming and later: nothing to do, ack") {
 
 TEST_CASE("decide: a nack waits as the retry policy says") {
   Scene s = authorized();
-  s.seen.send_slot = SendSlotSeen{Blocked::throttled};
+  s.seen.send_slot = SendSlotSeen{Blocked::node_down};
   for (std::uint32_t tries = 0; tries < 12; ++tries) {
     s.now.tries = tries;
     s.now.jitter = std::uint64_t{17} * tries;

@@ -47,6 +47,8 @@ const Row rows[] = {
      mined(Verdict::final, Moved::exact, false), FollowMove::settle, "final"},
     {"less arrived: a person decides", confirming, false, mined(Verdict::final, Moved::less),
      FollowMove::review, "transfer_mismatch"},
+    {"less arrived, by somebody else's hand: a person decides", confirming, true,
+     mined(Verdict::final, Moved::less, false), FollowMove::review, "transfer_mismatch"},
     {"a success without the transfer is no payment", confirming, false,
      mined(Verdict::final, Moved::nothing), FollowMove::review, "transfer_mismatch"},
     {"a foreign transaction without our transfer says nothing", confirming, true,

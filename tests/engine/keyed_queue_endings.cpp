@@ -7,7 +7,7 @@
 
 #include "engine/primitives_rig.hpp"
 
-namespace holdfast::testing {
+namespace holdfast::testing::primitives {
 namespace {
 
 using engine::KeyedQueue;
@@ -38,7 +38,7 @@ Awaitable<> open_after(bool& gate, int turns) {
 }
 
 TEST_CASE("keyed queue: who is cancelled while waiting leaves the line, and the others move up") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<int> queue;
     bool gate = false;
     int alive = 0;
@@ -67,7 +67,7 @@ TEST_CASE("keyed queue: who is cancelled while waiting leaves the line, and the 
 }
 
 TEST_CASE("keyed queue: who is cancelled while holding gives the key to the next") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<int> queue;
     bool gate = false;
     int alive = 0;
@@ -90,7 +90,7 @@ TEST_CASE("keyed queue: who is cancelled while holding gives the key to the next
 }
 
 TEST_CASE("keyed queue: who is cancelled between being given the key and going on passes it on") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<int> queue;
     bool gate = true;
     int alive = 0;
@@ -190,4 +190,4 @@ TEST_CASE("keyed queue: a turn may end after its queue") {
 }
 
 }  // namespace
-}  // namespace holdfast::testing
+}  // namespace holdfast::testing::primitives

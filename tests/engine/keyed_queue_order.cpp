@@ -9,7 +9,7 @@
 
 #include "engine/primitives_rig.hpp"
 
-namespace holdfast::testing {
+namespace holdfast::testing::primitives {
 namespace {
 
 using engine::KeyedQueue;
@@ -47,7 +47,7 @@ Awaitable<> hold(Book& book, int key, int who) {
 }
 
 TEST_CASE("keyed queue: tasks of one key run one at a time, in the order they asked") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Book book;
     TaskGroup tasks(rig.executor);
     for (int who = 0; who < 100; ++who) tasks.spawn(hold(book, who % 3, who));
@@ -61,7 +61,7 @@ TEST_CASE("keyed queue: tasks of one key run one at a time, in the order they as
 }
 
 TEST_CASE("keyed queue: different keys run side by side") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Book book;
     TaskGroup tasks(rig.executor);
     // 2 % 3 turns each: every key is held before the first one is given back.
@@ -91,6 +91,7 @@ Awaitable<> run_three(KeyedQueue<std::string>& queue, std::vector<std::string>& 
   log.push_back(std::to_string(co_await queue.run("key", answer_inside(2))));
   // A lambda coroutine with captures: run keeps it until its awaitable ended.
   log.push_back(std::to_string(
+      // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): that is the test
       co_await queue.run("key", [kept = std::make_unique<int>(3)]() -> Awaitable<int> {
         co_await turn_of_the_loop();
         co_return *kept;
@@ -98,7 +99,7 @@ Awaitable<> run_three(KeyedQueue<std::string>& queue, std::vector<std::string>& 
 }
 
 TEST_CASE("keyed queue: run hands on the value or the exception of its task, and goes on") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<std::string> queue;
     std::vector<std::string> log;
     TaskGroup tasks(rig.executor);
@@ -118,7 +119,7 @@ Awaitable<> run_and_note(KeyedQueue<int>& queue, int who, std::vector<int>& done
 }
 
 TEST_CASE("keyed queue: a task that throws never blocks those behind it") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<int> queue;
     std::vector<int> done;
     int errors = 0;
@@ -152,7 +153,7 @@ Awaitable<> take_many(KeyedQueue<int>& queue, int keys, std::vector<Turn>& turns
 }
 
 TEST_CASE("keyed queue: a hundred thousand keys are held at once, and none is left behind") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     constexpr int keys = 100'000;
     KeyedQueue<int> queue;
     std::vector<Turn> turns;
@@ -166,7 +167,7 @@ TEST_CASE("keyed queue: a hundred thousand keys are held at once, and none is le
 }
 
 TEST_CASE("keyed queue: ten thousand waiters of one key are served without growing the stack") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Book book;
     TaskGroup tasks(rig.executor);
     for (int who = 0; who < 10'000; ++who) tasks.spawn(hold(book, 7, who));
@@ -181,7 +182,7 @@ Awaitable<> exchange(KeyedQueue<int>& queue, std::vector<std::size_t>& depths) {
   Turn one = co_await queue.turn(1);
   Turn two = co_await queue.turn(2);
   depths.push_back(queue.keys());  // 2
-  one = std::move(two);            // gives key 1 back
+  one = std::move(two);  // gives key 1 back
   depths.push_back(queue.depth(1));
   depths.push_back(queue.depth(2));
   Turn moved(std::move(one));
@@ -192,7 +193,7 @@ Awaitable<> exchange(KeyedQueue<int>& queue, std::vector<std::size_t>& depths) {
 }
 
 TEST_CASE("keyed queue: a turn can be moved; what it replaces is given back, and only once") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     KeyedQueue<int> queue;
     std::vector<std::size_t> depths;
     TaskGroup tasks(rig.executor);
@@ -203,4 +204,4 @@ TEST_CASE("keyed queue: a turn can be moved; what it replaces is given back, and
 }
 
 }  // namespace
-}  // namespace holdfast::testing
+}  // namespace holdfast::testing::primitives

@@ -1,29 +1,14 @@
 // Payments through the real engine and store, on the scripted chain, in virtual time.
-#include "rig.hpp"
-
-#include <algorithm>
-
 #include <doctest/doctest.h>
+
+#include "rig.hpp"
 
 using namespace holdfast;
 using domain::IntentState;
+using testing::check_audit;
+using testing::check_paid_once;
 using testing::Rig;
 using testing::RigOptions;
-
-namespace {
-
-void check_paid_once(Rig& rig, const domain::Intent& intent) {
-  CHECK(rig.state(intent.id) == IntentState::settled);
-  CHECK(rig.chain.moved(intent.ref) == 1);
-}
-
-void check_audit(Rig& rig) {
-  const auto report = rig.audit();
-  for (const auto& finding : report.findings) MESSAGE(finding.subject << ": " << finding.sentence);
-  CHECK(report.good());
-}
-
-}  // namespace
 
 TEST_CASE("engine: a payout runs from request to settled, held and posted once") {
   Rig rig;
@@ -239,134 +224,4 @@ TEST_CASE("engine: a bearer authorization that reverts stays open until its end 
   CHECK(rig.chain.moved(open.ref) == 0);
   CHECK(rig.chain.posts().size() == 2);
   check_audit(rig);
-}
-
-TEST_CASE("engine: a block taken back sends the same bytes again, and the hold stays the same") {
-  RigOptions options;
-  options.block_ms = 0;
-  Rig rig(options);
-  rig.start();
-  const domain::Intent intent = rig.create("one", rig.payout());
-  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
-  rig.chain.mine();
-  rig.world.run_for(3'000);
-  rig.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
-  rig.world.run_for(10'000);
-  REQUIRE(rig.state(intent.id) == IntentState::confirming);
-  CHECK(rig.chain.posts().size() == 2);
-  const auto back = [](const engine::HistoryItem& item) {
-    return item.from == "confirming" && item.to == "settling" && item.reason == "reorg";
-  };
-  const auto history = rig.detail(intent.id).history;
-  CHECK(std::count_if(history.begin(), history.end(), back) == 1);
-  rig.chain.mine(4);
-  REQUIRE(rig.reaches(intent.id, IntentState::settled, 10'000));
-  check_paid_once(rig, intent);
-  CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
-  check_audit(rig);
-}
-
-TEST_CASE("engine: an authorization run by somebody else settles on their transaction") {
-  RigOptions options;
-  options.block_ms = 0;
-  Rig rig(options);
-  rig.start();
-  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
-  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
-  rig.chain.forget_pool();
-  const auto call = rig.authorizations.call(rig.find(intent.id));
-  REQUIRE(call.has_value());
-  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
-  const domain::TxHash theirs =
-      rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
-  rig.chain.mine(4);
-  REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
-  CHECK(rig.find(intent.id).tx_hash == theirs);
-  CHECK(rig.chain.moved(intent.ref) == 1);
-  check_audit(rig);
-}
-
-TEST_CASE("engine: a chain that is down or another one starts nothing and loses nothing") {
-  for (const bool wrong : {true, false}) {
-    CAPTURE(wrong);
-    Rig rig;
-    rig.chain.script().set_down(!wrong);
-    rig.chain.script().set_wrong_chain(wrong);
-    rig.start();
-    const domain::Intent intent = rig.create("one", rig.payout());
-    rig.world.run_for(60'000);
-    CHECK(rig.state(intent.id) == IntentState::authorized);
-    CHECK_FALSE(rig.engine->chains().front().usable);
-    CHECK_FALSE(rig.engine->chains().front().why.empty());
-    CHECK(rig.job(intent.id)->lapsed_leases == 0);
-    rig.chain.script().set_down(false);
-    rig.chain.script().set_wrong_chain(false);
-    REQUIRE(rig.reaches(intent.id, IntentState::settled, 120'000));
-    check_paid_once(rig, intent);
-  }
-}
-
-TEST_CASE("engine: wait tells confirming, included and settled, and giving up changes nothing") {
-  RigOptions options;
-  options.block_ms = 0;
-  Rig rig(options);
-  rig.start();
-  const domain::Intent intent = rig.create("one", rig.payout());
-  const auto wait = [&](engine::WaitFor level, std::int64_t ms) {
-    return rig.run(rig.engine->wait(std::nullopt, intent.id, level, ms))->state;
-  };
-  CHECK(wait(engine::WaitFor::confirming, 5'000) == IntentState::confirming);
-  const std::int64_t before_ms = rig.world.clock().mono_ms();
-  CHECK(wait(engine::WaitFor::included, 3'000) == IntentState::confirming);
-  CHECK(rig.world.clock().mono_ms() - before_ms >= 3'000);
-  rig.chain.mine();
-  const std::int64_t mined_ms = rig.world.clock().mono_ms();
-  CHECK(wait(engine::WaitFor::included, 60'000) == IntentState::confirming);
-  CHECK(rig.world.clock().mono_ms() - mined_ms < 5'000);
-  rig.chain.mine(3);
-  CHECK(wait(engine::WaitFor::settled, 60'000) == IntentState::settled);
-}
-
-TEST_CASE("engine: a drain leaves every job acked, nacked, or leased to an instance that is gone") {
-  Rig rig;
-  rig.start();
-  std::vector<domain::Intent> intents;
-  for (int i = 0; i < 50; ++i) {
-    intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
-  }
-  rig.run(rig.engine->drain(0));
-  const auto refused = rig.run(rig.engine->create(rig.caller("late"), rig.payout()));
-  REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().code == engine::EngineError::draining);
-  check_audit(rig);
-  rig.crash();
-  for (const domain::Intent& intent : intents) {
-    REQUIRE(rig.reaches(intent.id, IntentState::settled, 300'000));
-    check_paid_once(rig, intent);
-  }
-}
-
-TEST_CASE("engine: crashed at any moment and started again, each payment moves once") {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    CAPTURE(seed);
-    RigOptions options;
-    options.seed = seed;
-    Rig rig(options);
-    rig.start();
-    std::vector<domain::Intent> intents;
-    for (int i = 0; i < 6; ++i) {
-      intents.push_back(i % 2 == 0
-                            ? rig.create("k" + std::to_string(i), rig.payout())
-                            : rig.create_authorized("k" + std::to_string(i), rig.from_payer()));
-    }
-    for (int crash = 0; crash < 3; ++crash) {
-      rig.world.run_for(static_cast<std::int64_t>(rig.world.entropy().number() % 700));
-      rig.crash();
-    }
-    for (const domain::Intent& intent : intents) {
-      REQUIRE(rig.reaches(intent.id, IntentState::settled, 300'000));
-      check_paid_once(rig, intent);
-    }
-    check_audit(rig);
-  }
 }

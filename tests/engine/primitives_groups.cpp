@@ -10,7 +10,7 @@
 #include "engine/signal.hpp"
 #include "engine/throttle.hpp"
 
-namespace holdfast::testing {
+namespace holdfast::testing::primitives {
 namespace {
 
 using engine::join_all;
@@ -35,7 +35,7 @@ Awaitable<> join_and_note(TaskGroup& group, std::string& log) {
 }
 
 TEST_CASE("task group: join waits for all, also for those that are spawned meanwhile") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     TaskGroup group(rig.executor);
     TaskGroup outside(rig.executor);
     Signal first;
@@ -60,7 +60,7 @@ TEST_CASE("task group: join waits for all, also for those that are spawned meanw
 
 TEST_CASE(
     "task group: a task's exception is told at once, and thrown by join when all have ended") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     int told = 0;
     TaskGroup group(rig.executor, [&told](const std::exception_ptr&) { ++told; });
     TaskGroup outside(rig.executor);
@@ -82,7 +82,7 @@ TEST_CASE(
 }
 
 TEST_CASE("task group: cancel ends every task, and that is no error") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     int told = 0;
     TaskGroup group(rig.executor, [&told](const std::exception_ptr&) { ++told; });
     TaskGroup outside(rig.executor);
@@ -114,7 +114,7 @@ Awaitable<> cancel_own(TaskGroup& group, bool fail) {
 }
 
 TEST_CASE("task group: a task that cancels its group and never waits ends like any other") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     int told = 0;
     TaskGroup group(rig.executor, [&told](const std::exception_ptr&) { ++told; });
     for (const bool fail : {false, true}) {
@@ -136,7 +136,7 @@ Awaitable<> join_to_the_end(TaskGroup& group, std::string& log) {
 }
 
 TEST_CASE("task group: join_quietly is not cut short by a cancellation, which comes after it") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     TaskGroup group(rig.executor);
     TaskGroup outside(rig.executor);
     Signal signal;
@@ -185,7 +185,7 @@ Awaitable<> end_group_early(std::unique_ptr<TaskGroup>& group) {
 }
 
 TEST_CASE("task group: a task may outlive its group") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     auto group = std::make_unique<TaskGroup>(rig.executor);
     group->spawn(end_group_early(group));
     rig.run();
@@ -207,6 +207,7 @@ Awaitable<Answer> answer_after(int turns, int number, std::vector<int>& started)
 
 Awaitable<> ask_five(std::vector<int>& started, std::vector<int>& values) {
   std::vector<Awaitable<Answer>> asks;
+  asks.reserve(5);
   for (int n = 0; n < 5; ++n) asks.push_back(answer_after(5 - n, n, started));
   auto answers = co_await join_all(std::move(asks));
   for (const Answer& answer : answers) values.push_back(answer.number);
@@ -252,7 +253,7 @@ Awaitable<> ask_with_failure(std::vector<int>& started, int& ended, std::string&
 }
 
 TEST_CASE("join_all: throws the first exception, after all have ended") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     std::vector<int> started;
     std::string log;
     int ended = 0;
@@ -275,6 +276,7 @@ Awaitable<Answer> answer_never(Signal& signal, int& ended) {
 /// `seen`: how many had ended when join_all threw.
 Awaitable<> ask_forever(Signal& signal, int& ended, int& seen) {
   std::vector<Awaitable<Answer>> asks;
+  asks.reserve(3);
   for (int n = 0; n < 3; ++n) asks.push_back(answer_never(signal, ended));
   try {
     co_await join_all(std::move(asks));
@@ -285,7 +287,7 @@ Awaitable<> ask_forever(Signal& signal, int& ended, int& seen) {
 }
 
 TEST_CASE("join_all: cancelled, it cancels what it started and sees it end") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Signal signal;
     int ended = 0;
     int seen = 0;
@@ -383,4 +385,4 @@ TEST_CASE("throttle: a slot may end after its throttle") {
 }
 
 }  // namespace
-}  // namespace holdfast::testing
+}  // namespace holdfast::testing::primitives

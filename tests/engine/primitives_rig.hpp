@@ -18,33 +18,33 @@
 #include "engine/task_group.hpp"
 #include "sim/world.hpp"
 
-namespace holdfast::testing {
+namespace holdfast::testing::primitives {
 
 namespace asio = boost::asio;
 template <class T = void>
 using Awaitable = asio::awaitable<T>;
 
 /// An executor and the way to run it until nothing is ready.
-struct Rig {
+struct Executor {
   std::string name;
   asio::any_io_executor executor;
   std::function<void()> run;
 };
 
 /// `check` on an io_context, and on the simulator with its FIFO and five seeds.
-inline void on_every_executor(const std::function<void(Rig&)>& check) {
+inline void on_every_executor(const std::function<void(Executor&)>& check) {
   {
     asio::io_context context(1);
-    Rig rig{"io_context", context.get_executor(), [&context] {
-              context.restart();
-              context.poll();  // not run: parked coroutines count as work
-            }};
+    Executor rig{"io_context", context.get_executor(), [&context] {
+                   context.restart();
+                   context.poll();  // not run: parked coroutines count as work
+                 }};
     INFO("on an io_context");
     check(rig);
   }
   for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
     sim::SimWorld world(seed);
-    Rig rig{"seed " + std::to_string(seed), world.executor(), [&world] { world.run_ready(); }};
+    Executor rig{"seed " + std::to_string(seed), world.executor(), [&world] { world.run_ready(); }};
     INFO("on the simulator, ", rig.name);
     check(rig);
   }
@@ -84,4 +84,4 @@ inline Awaitable<> turns_of_the_loop(int turns) {
   for (; turns > 0; --turns) co_await turn_of_the_loop();
 }
 
-}  // namespace holdfast::testing
+}  // namespace holdfast::testing::primitives

@@ -8,7 +8,7 @@
 #include "engine/primitives_rig.hpp"
 #include "engine/signal.hpp"
 
-namespace holdfast::testing {
+namespace holdfast::testing::primitives {
 namespace {
 
 using engine::Signal;
@@ -25,7 +25,7 @@ Awaitable<> wait_in_turn(Signal& signal, int who, std::vector<int>& asked, std::
 }
 
 TEST_CASE("signal: notify_one wakes who waits longest, and never inside the call") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Signal signal;
     std::vector<int> asked;
     std::vector<int> log;
@@ -47,7 +47,7 @@ TEST_CASE("signal: notify_one wakes who waits longest, and never inside the call
 }
 
 TEST_CASE("signal: a notification nobody waits for is not kept") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Signal signal;
     std::vector<int> log;
     signal.notify_all();
@@ -63,7 +63,7 @@ TEST_CASE("signal: a notification nobody waits for is not kept") {
 }
 
 TEST_CASE("signal: a cancelled wait leaves, and a later notification goes to somebody else") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     Signal signal;
     std::vector<int> log;
     Watched first;
@@ -101,7 +101,7 @@ TEST_CASE("signal: a partial cancellation is not for a coroutine that takes only
 }
 
 TEST_CASE("signal: abandon destroys waiting frames by way of the executor") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     auto shared = std::make_shared<int>(0);
     Signal signal;
     std::vector<int> log;
@@ -207,7 +207,7 @@ class BrokenClock final : public ports::Clock {
 };
 
 TEST_CASE("signal: a clock that fails ends wait_for with its error, not with a hang") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     BrokenClock clock;
     Signal signal;
     std::vector<int> log;
@@ -250,7 +250,7 @@ Awaitable<> wait_deaf(ports::WaitList& list, std::vector<int>& log) {
 }
 
 TEST_CASE("waiter: a cancellation passes an uncancellable wait and meets the next co_await") {
-  on_every_executor([](Rig& rig) {
+  on_every_executor([](Executor& rig) {
     ports::WaitList list;
     std::vector<int> log;
     Watched waiting;
@@ -288,4 +288,4 @@ TEST_CASE("waiter: a cancellation after its frame is gone finds nobody") {
 }
 
 }  // namespace
-}  // namespace holdfast::testing
+}  // namespace holdfast::testing::primitives

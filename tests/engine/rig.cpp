@@ -161,4 +161,15 @@ domain::SignedAmount Rig::pending_hold(const std::string& on) {
   return {};
 }
 
+void check_paid_once(Rig& rig, const domain::Intent& intent) {
+  CHECK(rig.state(intent.id) == domain::IntentState::settled);
+  CHECK(rig.chain.moved(intent.ref) == 1);
+}
+
+void check_audit(Rig& rig) {
+  const auto report = rig.audit();
+  for (const auto& finding : report.findings) MESSAGE(finding.subject << ": " << finding.sentence);
+  CHECK(report.good());
+}
+
 }  // namespace holdfast::testing

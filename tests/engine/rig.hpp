@@ -77,4 +77,9 @@ class Rig {
   std::unique_ptr<engine::Engine> engine;
 };
 
+/// Settled, and moved once by the chain's own books.
+void check_paid_once(Rig& rig, const domain::Intent& intent);
+/// The store's audit has no finding.
+void check_audit(Rig& rig);
+
 }  // namespace holdfast::testing

@@ -12,8 +12,9 @@ const authorizedCount = 200;
 const payoutCount = 50;
 const payerCount = 20;
 const startBalance = 10_000_000_000n;
-const merchants = Array.from({ length: 5 }, () => privateKeyToAccount(generatePrivateKey()).address);
-const payers = Array.from({ length: payerCount }, () => privateKeyToAccount(generatePrivateKey()));
+const newAccount = () => privateKeyToAccount(generatePrivateKey());
+const merchants = Array.from({ length: 5 }, () => newAccount().address);
+const payers = Array.from({ length: payerCount }, newAccount);
 const relayers = [1, 2, 3, 4].map(account);
 
 const began = Date.now();
@@ -109,7 +110,7 @@ async function checkChain({ client, token, fromBlock }, asked) {
     change(one.body.payee, BigInt(one.body.amount));
     moved.delete(one.ref);
   }
-  for (const ref of moved.keys()) wrong.push(`somebody moved tokens for ${ref}, which nobody asked`);
+  for (const ref of moved.keys()) wrong.push(`tokens moved for ${ref}, which nobody asked`);
   for (const [who, by] of expected) {
     const start = merchants.includes(who) ? 0n : startBalance;
     const has = await client.readContract({
@@ -174,7 +175,8 @@ async function scene(folder, cleanUp) {
   const audit = await holdfast.verb("audit", "--chain", "--config", holdfast.config);
   const exit = await holdfast.stop();
   const rows = [
-    ["payments asked for", `${asked.length}  (${authorizedCount} authorised, ${payoutCount} payouts)`],
+    ["payments asked for",
+      `${asked.length}  (${authorizedCount} authorised, ${payoutCount} payouts)`],
     ["settled", `${ended.settled}`],
     ["moved exactly once on chain", `${asked.length - wrong.length}`],
     ["ledger verify", ledger],

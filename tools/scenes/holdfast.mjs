@@ -58,7 +58,7 @@ ${keys.join("")}`,
 
   /** Runs another verb to its end; what it printed, or an exception with that and its code. */
   async verb(...args) {
-    // Not execFileSync: while this process is blocked nobody drains the node's output, and it stops.
+    // Not execFileSync: a blocked process drains no output of the node's, and the node stops.
     try {
       return (await promisify(execFile)(this.binary, args)).stdout.trim();
     } catch (error) {

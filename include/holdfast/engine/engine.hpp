@@ -190,7 +190,9 @@ class Engine {
   Awaitable<std::size_t> drain(std::int64_t deadline_ms);
   /// For teardown without a drain (a crash in the simulator): drops every parked frame.
   void abandon();
-  /// Set when the store is in doubt: the owner drains, reopens the store and starts a new engine.
+  /// Set when the engine has stopped itself: the store is in doubt, another engine took an account
+  /// over, or a coroutine of its own failed. The owner drains, opens the store again and starts a
+  /// new engine: what is on disk decides.
   bool broken() const;
   bool draining() const;
 
@@ -249,7 +251,9 @@ class Engine {
   /// engine's executor and completes `token` with what it returns.
   template <class Ask, class Token>
   auto call(Ask ask, Token&& token) {
-    return boost::asio::co_spawn(executor(), ask(*this), std::forward<Token>(token));
+    return boost::asio::co_spawn(
+        executor(), [this, ask = std::move(ask)]() mutable { return ask(*this); },
+        std::forward<Token>(token));
   }
 
   class Core;
