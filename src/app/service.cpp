@@ -23,7 +23,7 @@ constexpr std::int64_t server_stop_ms = 5'000;
 constexpr std::int64_t look_ms = 200;
 
 std::string text_of(const char* variable) {
-  const char* const value = std::getenv(variable);
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
   return value == nullptr ? std::string{} : std::string(value);
 }
 

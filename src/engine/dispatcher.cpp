@@ -72,8 +72,9 @@ Awaitable<void> dispatch(Core& core) {
         }
       } catch (const store::StoreUnavailable& what) {
         log::warn("store_unavailable", {{"why", what.what()}});
-      } catch (const store::StoreBusy&) {
+      } catch (const store::StoreBusy& what) {
         // Intake has filled the queue of writes: leasing waits with everybody else.
+        log::debug("store_busy", {{"why", what.what()}});
       } catch (const store::StoreInDoubt& what) {
         core.break_off(what.what());
         co_return;

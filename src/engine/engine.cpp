@@ -170,6 +170,7 @@ Awaitable<std::vector<BalanceItem>> Engine::balances(std::size_t limit) {
   const auto rows = co_await core->parts.store.read(
       [limit](store::Txn& txn) { return store::balances(txn, limit); });
   std::vector<BalanceItem> out;
+  out.reserve(rows.size());
   for (const store::BalanceRow& row : rows) out.push_back({row.key, row.balance});
   co_return out;
 }
@@ -179,6 +180,7 @@ Awaitable<std::vector<HistoryItem>> Engine::events(std::int64_t after, std::size
   const auto rows = co_await core->parts.store.read(
       [after, limit](store::Txn& txn) { return store::events_after(txn, after, limit); });
   std::vector<HistoryItem> out;
+  out.reserve(rows.size());
   for (const store::Event& event : rows) out.push_back(to_history(event));
   co_return out;
 }
@@ -232,6 +234,7 @@ Awaitable<std::vector<ApiKey>> Engine::api_keys() {
   const auto core = core_;
   auto rows = co_await core->parts.store.read([](store::Txn& txn) { return store::api_keys(txn); });
   std::vector<ApiKey> out;
+  out.reserve(rows.size());
   for (store::ApiKey& row : rows) {
     out.push_back(
         {std::move(row.name), row.sha256, std::move(row.scopes), row.created_ms, row.revoked_ms});

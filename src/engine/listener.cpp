@@ -64,8 +64,9 @@ Awaitable<void> Listener::run() {
       co_return;
     } catch (const store::StoreUnavailable& what) {
       log::warn("store_unavailable", {{"chain", unit_.id().value}, {"why", what.what()}});
-    } catch (const store::StoreBusy&) {
+    } catch (const store::StoreBusy& what) {
       // Looked at again with the next head.
+      log::debug("store_busy", {{"chain", unit_.id().value}, {"why", what.what()}});
     }
     co_await core_.parts.clock.sleep(unit_.chain.info().poll_ms);
   }

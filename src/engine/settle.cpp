@@ -67,7 +67,7 @@ Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased 
     : core_(core),
       unit_(unit),
       method_(method),
-      lease_(std::move(leased.lease)),
+      lease_(leased.lease),
       facts_(std::move(leased.facts)) {}
 
 Awaitable<void> Delivery::run(bool facts_are_old) {

@@ -163,6 +163,7 @@ TEST_CASE("engine: a drain leaves every job acked, nacked, or leased to an insta
   Rig rig;
   rig.start();
   std::vector<domain::Intent> intents;
+  intents.reserve(50);
   for (int i = 0; i < 50; ++i) {
     intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
   }
@@ -186,6 +187,7 @@ TEST_CASE("engine: crashed at any moment and started again, each payment moves o
     Rig rig(options);
     rig.start();
     std::vector<domain::Intent> intents;
+    intents.reserve(6);
     for (int i = 0; i < 6; ++i) {
       intents.push_back(i % 2 == 0
                             ? rig.create("k" + std::to_string(i), rig.payout())

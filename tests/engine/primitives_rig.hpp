@@ -3,6 +3,9 @@
 
 #include <functional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <boost/asio/any_io_executor.hpp>
@@ -13,6 +16,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "engine/task_group.hpp"
@@ -31,7 +35,20 @@ struct Executor {
   std::function<void()> run;
 };
 
-/// `check` on an io_context, and on the simulator with its FIFO and five seeds.
+/// Runs what is ready with three threads at once.
+inline void poll_with_threads(asio::io_context& context) {
+  context.restart();
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 2; ++n) threads.emplace_back([&context] { context.poll(); });
+  while (context.poll() > 0) {
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (context.poll() > 0) {  // what the last of them left
+  }
+}
+
+/// `check` on an io_context, on a strand over three threads, and on the simulator with its FIFO and
+/// five seeds.
 inline void on_every_executor(const std::function<void(Executor&)>& check) {
   {
     asio::io_context context(1);
@@ -40,6 +57,12 @@ inline void on_every_executor(const std::function<void(Executor&)>& check) {
                    context.poll();  // not run: parked coroutines count as work
                  }};
     INFO("on an io_context");
+    check(rig);
+  }
+  {
+    asio::io_context context;
+    Executor rig{"strand", asio::make_strand(context), [&context] { poll_with_threads(context); }};
+    INFO("on a strand over three threads");
     check(rig);
   }
   for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
