@@ -40,9 +40,9 @@ struct HttpRpcOptions {
   std::int64_t deadline_ms = 5000;   ///< one exchange: name, connection, TLS, request, answer
   std::size_t max_connections = 4;
   std::size_t max_batch_calls = 100;
-  std::size_t max_batch_bytes = 512 * 1024;          ///< of one request with several calls
-  std::size_t max_call_bytes = 1024 * 1024;  ///< of a single call; a larger one is not sent
-  std::size_t max_answer_bytes = 32 * 1024 * 1024;  ///< an answer's body; a larger one is unknown
+  std::size_t max_batch_bytes = 512UL * 1024;          ///< of one request with several calls
+  std::size_t max_call_bytes = 1024UL * 1024;  ///< of a single call; a larger one is not sent
+  std::size_t max_answer_bytes = 32UL * 1024 * 1024;  ///< an answer's body; a larger one is unknown
   std::size_t max_waiting_calls = 10'000;  ///< beyond them calls are not sent
   bool verify_tls = true;  ///< certificate and host name; never off but for a test bench
   std::string ca_file{};  ///< PEM; trusted instead of the system's store when given

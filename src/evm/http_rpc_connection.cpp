@@ -1,6 +1,7 @@
 #include "evm/http_rpc_connection.hpp"
 
 #include <array>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t read_size = 64 * 1024;
+constexpr std::size_t read_size = 64UL * 1024;
 
 /// Nobody but a cancellation ends an operation so, and a cancellation is not an answer.
 void rethrow_cancellation(error_code error) {
@@ -45,8 +46,7 @@ std::string tls_trouble(SSL* ssl, error_code error) {
 
 /// A plain socket, or one with TLS over it; both cancel an operation for itself.
 struct HttpConnection::Stream {
-  Stream(asio::any_io_executor executor, asio::ssl::context* context)
-      : socket(std::move(executor)) {
+  Stream(const asio::any_io_executor& executor, asio::ssl::context* context) : socket(executor) {
     if (context != nullptr)
       tls = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket, *context);
   }
@@ -73,7 +73,7 @@ HttpConnection::~HttpConnection() = default;
 asio::awaitable<std::unique_ptr<HttpConnection>> HttpConnection::open(
     asio::any_io_executor executor, asio::ssl::context* tls, const Endpoint& endpoint,
     tcp::endpoint address, std::string& trouble) {
-  auto stream = std::make_unique<Stream>(std::move(executor), tls);
+  auto stream = std::make_unique<Stream>(executor, tls);
   error_code error;
   auto token = asio::redirect_error(asio::use_awaitable, error);
   co_await stream->socket.async_connect(address, token);
@@ -83,7 +83,7 @@ asio::awaitable<std::unique_ptr<HttpConnection>> HttpConnection::open(
     co_return nullptr;
   }
   error_code ignored;
-  stream->socket.set_option(tcp::no_delay(true), ignored);
+  std::ignore = stream->socket.set_option(tcp::no_delay(true), ignored);
   if (stream->tls) {
     SSL* const ssl = stream->tls->native_handle();
     error_code not_an_address;
@@ -147,9 +147,9 @@ Result<std::unique_ptr<asio::ssl::context>> client_tls(bool verify, const std::s
   context->set_verify_mode(asio::ssl::verify_peer);
   error_code error;
   if (ca_file.empty()) {
-    context->set_default_verify_paths(error);
+    std::ignore = context->set_default_verify_paths(error);
   } else {
-    context->load_verify_file(ca_file, error);
+    std::ignore = context->load_verify_file(ca_file, error);
   }
   if (error) {
     return refuse(RpcError::bad_ca_file,

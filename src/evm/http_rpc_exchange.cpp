@@ -60,12 +60,15 @@ asio::awaitable<HttpRpc::Core::Reply> HttpRpc::Core::exchange(std::shared_ptr<Co
   self->counters_.bytes_sent += progress.bytes_sent;
   self->counters_.bytes_received += progress.bytes_received;
   if (end && end->answer) co_return std::move(*end->answer);
-  const std::string what = end ? std::move(end->trouble)
-                               : "no answer within " + std::to_string(self->options_.deadline_ms) +
-                                     " ms, " + progress.doing;
-  const std::string reason = self->endpoint_.shown + ": " + what;
-  if (!progress.request_begun) co_return ports::NotSent{std::move(reason)};
-  co_return ports::Unknown{std::move(reason), false};
+  std::string what;
+  if (end) {
+    what = std::move(end->trouble);
+  } else {
+    what =
+        "no answer within " + std::to_string(self->options_.deadline_ms) + " ms, " + progress.doing;
+  }
+  if (!progress.request_begun) co_return ports::NotSent{std::move(what)};
+  co_return ports::Unknown{std::move(what), false};
 }
 
 asio::awaitable<ExchangeEnd> HttpRpc::Core::attempt(std::shared_ptr<Core> self,

@@ -113,14 +113,14 @@ HttpAnswer HttpAnswerReader::take() {
 
 std::optional<std::int64_t> retry_after_ms(std::string_view field, std::int64_t wall_ms) {
   std::int64_t seconds = 0;
-  const char* const end = field.data() + field.size();
-  const auto read = std::from_chars(field.data(), end, seconds);
+  const std::string text(field);
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seconds);
   if (read.ptr == end && read.ec == std::errc() && seconds >= 0) {
     return std::min(seconds, longest_pause_ms / 1000) * 1000;
   }
   if (read.ptr == end && read.ec == std::errc::result_out_of_range) return longest_pause_ms;
   tm date{};
-  const std::string text(field);
   const char* const rest = strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
   if (rest == nullptr || *rest != '\0') return std::nullopt;
   const std::int64_t until_ms = std::int64_t{timegm(&date)} * 1000;

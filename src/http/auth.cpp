@@ -78,7 +78,7 @@ boost::asio::awaitable<void> KeyRing::refresh(engine::Engine& engine) {
   } catch (const store::StoreInDoubt&) {
     log::warn("keys_not_read", {{"why", "the store is in doubt"}});
   } catch (const store::StoreBusy&) {
-    // Next time.
+    log::debug("keys_not_read", {{"why", "the store is busy"}});
   }
   read_at_ms_ = clock_.mono_ms();
 }

@@ -2,7 +2,7 @@
 
 #include <map>
 #include <stdexcept>
-#include <vector>
+#include <tuple>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -10,6 +10,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <holdfast/base/ensure.hpp>
 #include <holdfast/base/log.hpp>
@@ -95,13 +96,14 @@ void Server::Core::listen() {
                              options_.address);
   }
   const tcp::endpoint endpoint(address, options_.port);
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-  if (error) {
+  try {
+    acceptor_.open(endpoint.protocol());
+    acceptor_.set_option(tcp::acceptor::reuse_address(true));
+    acceptor_.bind(endpoint);
+    acceptor_.listen(asio::socket_base::max_listen_connections);
+  } catch (const boost::system::system_error& refused) {
     throw std::runtime_error("cannot listen on " + options_.address + " port " +
-                             std::to_string(options_.port) + ": " + error.message());
+                             std::to_string(options_.port) + ": " + refused.code().message());
   }
   port_ = acceptor_.local_endpoint().port();
   log::info("http_listens", {{"address", options_.address}, {"port", port_}});
@@ -131,7 +133,7 @@ void Server::Core::take(tcp::socket socket) {
     return;
   }
   error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
+  std::ignore = socket.set_option(tcp::no_delay(true), ignored);
   const std::uint64_t number = ++next_session_;
   const auto session = std::make_shared<Session>(std::move(socket), api_, options_);
   sessions_.emplace(number, session);
@@ -161,7 +163,7 @@ void Server::Core::ended(std::uint64_t number, const std::exception_ptr& error) 
 
 void Server::Core::close_door() {
   error_code ignored;
-  acceptor_.close(ignored);
+  std::ignore = acceptor_.close(ignored);
   pause_.cancel();
   api_.stop();
 }

@@ -3,6 +3,7 @@
 #include "http/session.hpp"
 
 #include <array>
+#include <tuple>
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -109,14 +110,14 @@ asio::awaitable<void> Session::run(std::shared_ptr<Session> self, std::shared_pt
 void Session::close() {
   disarm();
   error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_both, ignored);
-  socket_.close(ignored);
+  std::ignore = socket_.shutdown(tcp::socket::shutdown_both, ignored);
+  std::ignore = socket_.close(ignored);
 }
 
 void Session::finish() {
   last_ = true;
   error_code ignored;
-  if (may_close_) socket_.cancel(ignored);
+  if (may_close_) std::ignore = socket_.cancel(ignored);
 }
 
 asio::awaitable<bool> Session::wait_for_bytes(Reader& reader) {
@@ -225,7 +226,7 @@ asio::awaitable<bool> Session::write(std::string bytes) {
 
 asio::awaitable<void> Session::linger() {
   error_code error;
-  socket_.shutdown(tcp::socket::shutdown_send, error);
+  std::ignore = socket_.shutdown(tcp::socket::shutdown_send, error);
   std::array<char, first_read> forgotten{};
   may_close_ = true;
   arm(linger_ms);
@@ -243,7 +244,7 @@ void Session::arm(std::int64_t ms) {
     if (error || number != self->armed_) return;
     self->late_ = true;
     error_code ignored;
-    self->socket_.cancel(ignored);
+    std::ignore = self->socket_.cancel(ignored);
   });
 }
 
@@ -260,10 +261,10 @@ void turn_away(tcp::socket& socket, std::int64_t wall_ms) {
       response_of({503, "too_many_connections", "too many connections are open; try again", 1}),
       delivery);
   error_code ignored;
-  socket.non_blocking(true, ignored);
+  std::ignore = socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(bytes), ignored);
-  socket.shutdown(tcp::socket::shutdown_both, ignored);
-  socket.close(ignored);
+  std::ignore = socket.shutdown(tcp::socket::shutdown_both, ignored);
+  std::ignore = socket.close(ignored);
 }
 
 }  // namespace holdfast::http

@@ -207,7 +207,7 @@ ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> ScriptedChain::s
 ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
                                                                     domain::TxHash hash) {
   const auto failure = script_.enter(ChainCall::post);
-  const NextPost next = failure ? NextPost{false, *failure} : script_.take_post();
+  const NextPost next = failure ? NextPost{false, failure} : script_.take_post();
   const std::size_t record = posts_.size();
   posts_.push_back({clock_.mono_ms(), bytes, hash, false, "left, not answered"});
   co_await travel(options_.latency_ms / 2);

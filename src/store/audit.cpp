@@ -42,10 +42,17 @@ std::vector<std::int64_t> page_after(Txn& txn, std::int64_t after, std::int64_t 
   return rows;
 }
 
+// Each page is read in one view, so that a payment on its way is seen at one moment; between pages
+// the view is let go. Returns the last row looked at.
+std::int64_t audit_page(Txn& txn, AuditReport& report, std::int64_t after, std::int64_t upto) {
+  const SteadyView view(txn);
+  const auto rows = page_after(txn, after, upto);
+  for (const std::int64_t row : rows) audit_one(txn, report, row);
+  return rows.empty() ? upto : rows.back();
+}
+
 }  // namespace
 
-// Each page is read in one view, so that a payment on its way is seen at one moment; between pages
-// the view is let go.
 AuditReport audit(Txn& txn, const Progress& progress) {
   AuditReport report;
   audit_journal(txn, report, nullptr);
@@ -53,10 +60,7 @@ AuditReport audit(Txn& txn, const Progress& progress) {
   const std::int64_t upto = number_of(txn, "SELECT coalesce(max(row), 0) FROM intents");
   std::int64_t after = 0;
   while (after < upto) {
-    const SteadyView view(txn);
-    const auto rows = page_after(txn, after, upto);
-    for (const std::int64_t row : rows) audit_one(txn, report, row);
-    after = rows.empty() ? upto : rows.back();
+    after = audit_page(txn, report, after, upto);
     if (progress) progress(static_cast<std::uint64_t>(after), static_cast<std::uint64_t>(upto));
   }
   return report;

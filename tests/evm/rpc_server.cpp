@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -119,9 +120,9 @@ asio::awaitable<void> RpcServer::State::talk(std::shared_ptr<State> self, Stream
       co_await asio::async_write(stream, asio::buffer(reply.bytes),
                                  asio::redirect_error(asio::use_awaitable, error));
     }
-    if (reply.reset) socket.set_option(asio::socket_base::linger(true, 0), error);
+    if (reply.reset) std::ignore = socket.set_option(asio::socket_base::linger(true, 0), error);
     if (reply.close || reply.reset) {
-      socket.close(error);
+      std::ignore = socket.close(error);
       co_return;
     }
   }
@@ -148,12 +149,12 @@ void RpcServer::script(Script next) { state_->script = std::move(next); }
 void RpcServer::hang_up() {
   for (const auto& held : std::exchange(state_->sockets, {})) {
     error_code error;
-    if (const auto socket = held.lock()) socket->close(error);
+    if (const auto socket = held.lock()) std::ignore = socket->close(error);
   }
 }
 void RpcServer::stop() {
   error_code error;
-  state_->acceptor.close(error);
+  std::ignore = state_->acceptor.close(error);
 }
 
 RpcServer::Reply http_reply(int status, const std::string& body, const std::string& fields) {

@@ -23,9 +23,10 @@ std::string body_with(const std::string& member, const std::string& json) {
   for (const auto& [name, value] : members) {
     const std::string& now = name == member ? json : value;
     placed = placed || name == member;
-    if (!now.empty()) out += (out.empty() ? "\"" : ",\"") + name + "\":" + now;
+    if (now.empty()) continue;
+    out.append(out.empty() ? "\"" : ",\"").append(name).append("\":").append(now);
   }
-  if (!placed) out += ",\"" + member + "\":" + json;
+  if (!placed) out.append(",\"").append(member).append("\":").append(json);
   return "{" + out + "}";
 }
 

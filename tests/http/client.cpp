@@ -48,7 +48,7 @@ Client::Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOC
   const timeval limit{longest_wait_s, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  const auto* generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::connect(socket_, generic, sizeof address) != 0) {
     ::close(socket_);
     throw std::runtime_error("nobody listens on this port");

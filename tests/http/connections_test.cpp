@@ -310,6 +310,7 @@ TEST_CASE("connections: those over the cap are told 503 and closed, the others g
     REQUIRE(inside.back().read().status == 200);
   }
   std::vector<Client> outside;
+  outside.reserve(100);
   for (int i = 0; i < 100; ++i) outside.emplace_back(scene.port());
   for (Client& client : outside) {
     const HttpAnswer answer = client.read();

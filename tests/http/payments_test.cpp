@@ -20,6 +20,13 @@ HttpAnswer settled(Scene& scene, const HttpAnswer& created, const std::string& t
   return scene.get(path_of(created, "?wait=settled&timeout_s=60"), token);
 }
 
+std::vector<Client> connected(Scene& scene, std::size_t count) {
+  std::vector<Client> out;
+  out.reserve(count);
+  while (out.size() < count) out.emplace_back(scene.port());
+  return out;
+}
+
 std::string signature_body(const std::string& signature) {
   return R"({"signature":")" + signature + "\"}";
 }
@@ -80,15 +87,15 @@ TEST_CASE("payments: a payer signs the typed data whose nonce is the ref, and it
         std::to_string(whole.at("validity").at("before").as_int64()));
 
   const std::string body = signature_body(scene.signature(created.at("id")));
-  const HttpAnswer signed_ = scene.post(path_of(created, "/authorize"), token, "two", body);
-  REQUIRE(signed_.status == 200);
-  CHECK(signed_.at("state") == "authorized");
+  const HttpAnswer authorized = scene.post(path_of(created, "/authorize"), token, "two", body);
+  REQUIRE(authorized.status == 200);
+  CHECK(authorized.at("state") == "authorized");
   CHECK(settled(scene, created, token).at("state") == "settled");
   CHECK(scene.moved(created.at("id")) == 1);
 
   const HttpAnswer again = scene.post(path_of(created, "/authorize"), token, "two", body);
   CHECK(again.status == 200);
-  CHECK(again.body == signed_.body);
+  CHECK(again.body == authorized.body);
   CHECK(again.header("Idempotent-Replayed") == "true");
   const HttpAnswer other = scene.post(path_of(created, "/authorize"), token, "two",
                                       signature_body("0x" + std::string(64, '1')));
@@ -145,8 +152,7 @@ TEST_CASE("payments: fifty at once with one key make one payment, and nobody get
   for (int round = 0; round < 5; ++round) {
     const std::string key = "round-" + std::to_string(round);
     const std::string text = request_text("POST", intents, token, key, payout_body());
-    std::vector<Client> clients;
-    for (int i = 0; i < 50; ++i) clients.emplace_back(scene.port());
+    std::vector<Client> clients = connected(scene, 50);
     for (Client& client : clients) REQUIRE(client.send(text));
     int fresh = 0;
     std::set<std::string> bodies;
@@ -181,8 +187,7 @@ TEST_CASE("payments: fifty at once with one key make one payment, and nobody get
 TEST_CASE("payments: two amounts at once under one key make one payment") {
   Scene scene;
   const std::string token = scene.add_key("shop", {"payout"});
-  std::vector<Client> clients;
-  for (int i = 0; i < 20; ++i) clients.emplace_back(scene.port());
+  std::vector<Client> clients = connected(scene, 20);
   for (std::size_t i = 0; i < clients.size(); ++i) {
     clients[i].send(request_text("POST", intents, token, "k", payout_body(i % 2 ? "1" : "2")));
   }
@@ -374,10 +379,8 @@ TEST_CASE("payments: operators see balances, events and everybody's payments") {
     CHECK(scene.get(path, shop).status == 403);
   }
   const HttpAnswer balances = scene.get("/v1/balances", ops);
-  CHECK(
-      balances.body.find(
-          R"("account":"payee:merchant","chain":"sim:1","asset":"tkn","posted":"123","pending":"0")") !=
-      std::string::npos);
+  CHECK(balances.body.find(R"("account":"payee:merchant","chain":"sim:1","asset":"tkn",)"
+                           R"("posted":"123","pending":"0")") != std::string::npos);
   const HttpAnswer first = scene.get("/v1/events?limit=2", ops);
   REQUIRE(first.json().at("events").as_array().size() == 2);
   const HttpAnswer rest = scene.get("/v1/events?after=" + first.at("next_after"), ops);

@@ -18,6 +18,8 @@
 #include "sim/methods.hpp"
 #include "sim/signer.hpp"
 #include "sim/wire.hpp"
+#include "support/fault_vfs.hpp"
+#include "support/temp_folder.hpp"
 
 namespace holdfast::testing {
 
@@ -35,15 +37,6 @@ sim::ScriptedChainOptions chain_options(const SceneOptions& options) {
   out.block_ms = options.block_ms;
   out.latency_ms = options.chain_latency_ms;
   return out;
-}
-
-std::unique_ptr<store::Store> open_store(asio::any_io_executor executor) {
-  sqlite::SqliteOptions memory;
-  memory.path = ":memory:";
-  memory.lock = false;
-  store::StoreOptions options;
-  options.waiters = std::move(executor);
-  return std::make_unique<store::Store>(sqlite::open_sqlite(memory), options);
 }
 
 }  // namespace
@@ -84,9 +77,19 @@ struct Scene::World {
     }
   }
 
+  void open_store() {
+    sqlite::SqliteOptions where;
+    where.path = options.on_disk ? folder / "http.db" : ":memory:";
+    where.lock = options.on_disk;
+    if (options.on_disk) where.vfs = disk.name();
+    store::StoreOptions store_options;
+    store_options.waiters = context.get_executor();
+    store = std::make_unique<store::Store>(sqlite::open_sqlite(where), store_options);
+  }
+
   void start() {
     on_server([this] {
-      if (!store) store = open_store(context.get_executor());
+      if (!store) open_store();
       engine::Parts parts{*store, clock, entropy, signer, {}, {}, {}};
       if (options.with_chain) {
         parts.chains = {&chain};
@@ -122,6 +125,8 @@ struct Scene::World {
   }
 
   SceneOptions options;
+  test::TempFolder folder;
+  test::FaultVfs disk{"http"};
   asio::io_context context;
   sim::SimClock clock;
   sim::SimEntropy entropy{1};
@@ -254,6 +259,10 @@ asio::awaitable<std::string> Scene::try_server(World& world, http::Options optio
 void Scene::drain_engine() {
   world_->await([this] { return world_->engine->drain(10'000); });
 }
+
+void Scene::fill_disk() { world_->disk.fill_up(); }
+void Scene::make_room() { world_->disk.make_room(); }
+void Scene::fail_next_sync() { world_->disk.fail_sync(test::FileKind::wal, 1); }
 
 std::string payout_body(const std::string& amount) {
   return R"({"chain":"sim:1","method":"payout","asset":"tkn","payee":"merchant","amount":")" +

@@ -21,6 +21,7 @@ struct SceneOptions {
   std::int64_t chain_latency_ms = 0;  ///< simulated, of each call
   std::int64_t block_ms = 1'000;      ///< simulated
   bool with_chain = true;
+  bool on_disk = false;  ///< in a temporary file, on a disk that fails when told to
 };
 
 class Scene {
@@ -56,6 +57,10 @@ class Scene {
   /// Starts another server beside, and gives the sentence it throws; empty when it starts.
   std::string second_server(http::Options options);
   void drain_engine();
+  void fill_disk();
+  void make_room();
+  /// The next commit cannot be made durable.
+  void fail_next_sync();
 
  private:
   struct World;

@@ -138,10 +138,15 @@ TEST_CASE(
     CAPTURE(line);
     CHECK(page.body.find(line) != std::string::npos);
   };
-  has(R"(holdfast_http_request_seconds_count{method="GET",route="/v1/payment_intents/{id}",status="200"} 3)");
-  has(R"(holdfast_http_request_seconds_count{method="POST",route="/v1/payment_intents",status="201"} 1)");
-  has(R"(holdfast_http_request_seconds_count{method="GET",route="none",status="404"} 5)");
-  has(R"(holdfast_http_request_seconds_count{method="other",route="none",status="404"} 1)");
+  const auto counted = [&](std::string_view method, std::string_view route, int status, int count) {
+    std::string line = "holdfast_http_request_seconds_count{method=\"";
+    line.append(method).append("\",route=\"").append(route).append("\",status=\"");
+    has(line + std::to_string(status) + "\"} " + std::to_string(count) + "\n");
+  };
+  counted("GET", "/v1/payment_intents/{id}", 200, 3);
+  counted("POST", "/v1/payment_intents", 201, 1);
+  counted("GET", "none", 404, 5);
+  counted("other", "none", 404, 1);
   has("holdfast_jobs_leased_total");
   has("holdfast_chain_usable{chain=\"sim:1\"} 1");
   for (const std::string& chosen : {created.at("id"), std::string("nowhere-"), std::string("BREW"),

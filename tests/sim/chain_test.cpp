@@ -30,7 +30,7 @@ TEST_CASE("sim chain: a posted payout is pending, mined, final; money moves once
     REQUIRE(mined);
     CHECK(mined->succeeded);
     CHECK(mined->trailing_ref == intent.ref);
-    CHECK(mined->fee_paid == U256(50'000 * 1'100));
+    CHECK(mined->fee_paid == U256(55'000'000));
     CHECK(rig.payout.evidence(intent, *mined, false).moved == Moved::exact);
     CHECK(rig.chain.balance(rig.shop, rig.token) == U256(40));
     CHECK(rig.chain.balance(rig.ours, rig.token) == U256(960));
@@ -99,7 +99,7 @@ TEST_CASE("sim chain: a call that cannot pay is refused in simulation and revert
   CHECK(rig.post(tx).ok() != nullptr);
   rig.chain.mine();
   CHECK_FALSE(rig.chain.mined(tx.hash)->succeeded);
-  CHECK(rig.chain.mined(tx.hash)->fee_paid == U256(50'000 * 1'100));
+  CHECK(rig.chain.mined(tx.hash)->fee_paid == U256(55'000'000));
   CHECK(rig.chain.moved(intent.ref) == 0);
   CHECK(rig.payout.evidence(intent, *rig.chain.mined(tx.hash), true).moved == Moved::nothing);
 }
@@ -116,7 +116,7 @@ TEST_CASE("sim chain: quote adds a margin to the gas and refuses over the cap") 
   CHECK(rig.post(tx).ok() != nullptr);
   rig.chain.mine();
   CHECK_FALSE(rig.chain.mined(tx.hash)->succeeded);
-  CHECK(rig.chain.mined(tx.hash)->fee_paid == U256(30'000 * 1'100));
+  CHECK(rig.chain.mined(tx.hash)->fee_paid == U256(33'000'000));
 }
 
 TEST_CASE("sim chain: a base fee above what was offered leaves a transaction and its followers") {

@@ -169,7 +169,7 @@ TEST_CASE("sim world: what cannot end is said, with seed, time and step") {
 TEST_CASE("sim world: run_until stops as soon as the condition holds") {
   SimWorld world(0);
   std::string log;
-  for (int n = 1; n <= 5; ++n) start(world, sleep_and_note(world, n * 100, log, "s"));
+  for (std::int64_t n = 1; n <= 5; ++n) start(world, sleep_and_note(world, n * 100, log, "s"));
   CHECK(world.run_until([&] { return log.size() > 10; }, 10'000));
   CHECK(world.clock().mono_ms() == 200);
   CHECK_FALSE(world.run_until([] { return false; }, 100));

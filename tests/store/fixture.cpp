@@ -32,8 +32,8 @@ domain::Intent intent_of(std::uint64_t number, std::int64_t now_ms) {
 
 }  // namespace
 
-TestStore::TestStore()
-    : driver_(sqlite::open_sqlite({.path = ":memory:", .vfs = {}})),
+TestStore::TestStore(const std::string& path)
+    : driver_(sqlite::open_sqlite({.path = path, .vfs = {}})),
       db_(std::make_unique<Counting>(driver_->open_writer())) {}
 
 std::int64_t TestStore::number(std::string_view select) {

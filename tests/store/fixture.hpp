@@ -1,4 +1,4 @@
-// Owns: a store in memory with the named writes as one-liners, for the tests of the repositories.
+// Owns: a store with the named writes as one-liners, for the tests of the repositories.
 // Must never: hide a refusal; each helper returns what the write returned, or requires success.
 #pragma once
 
@@ -40,7 +40,8 @@ bool refused_with(const Result<T>& result, Enum code) {
 
 class TestStore {
  public:
-  TestStore();
+  /// In memory, or in a file.
+  explicit TestStore(const std::string& path = ":memory:");
 
   /// Runs the step in a transaction of its own. A refusal must have written nothing.
   template <class Step>
@@ -71,6 +72,7 @@ class TestStore {
   std::int64_t number(std::string_view select);
   std::string text(std::string_view select);
   sql::Connection& db() { return *db_; }
+  sql::Driver& driver() { return *driver_; }
 
   std::int64_t rows_written = 0;
   std::int64_t statements() const { return db_->statements; }
