@@ -74,6 +74,7 @@ struct RpcScene {
   }
   std::vector<AskedPtr> ask_many(int count) {
     std::vector<AskedPtr> all;
+    all.reserve(static_cast<std::size_t>(count));
     for (int at = 0; at < count; ++at) all.push_back(ask("m" + std::to_string(at), {at}));
     return all;
   }

@@ -130,8 +130,8 @@ TEST_CASE("rpc trouble: the deadline ends a request that cannot be written; unkn
   RpcScene scene;
   tcp::acceptor deaf(scene.context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
   deaf.set_option(asio::socket_base::receive_buffer_size(4096));
-  scene.open({.url = url_of(deaf.local_endpoint().port()), .max_call_bytes = 64 * 1024 * 1024});
-  const auto asked = scene.ask("m", {std::string(32 * 1024 * 1024, 'x')});
+  scene.open({.url = url_of(deaf.local_endpoint().port()), .max_call_bytes = 64UL * 1024 * 1024});
+  const auto asked = scene.ask("m", {std::string(32UL * 1024 * 1024, 'x')});
   tcp::socket peer(scene.context);
   bool accepted = false;
   deaf.async_accept(peer, [&](boost::system::error_code) { accepted = true; });
