@@ -39,6 +39,7 @@ struct Executor {
 inline void poll_with_threads(asio::io_context& context) {
   context.restart();
   std::vector<std::thread> threads;
+  threads.reserve(2);
   for (int n = 0; n < 2; ++n) threads.emplace_back([&context] { context.poll(); });
   while (context.poll() > 0) {
   }
