@@ -49,6 +49,8 @@ void SqliteConnection::configure(const SqliteOptions& options) {
   sqlite3_wal_autocheckpoint(db, options.checkpoint_pages);
   execute("PRAGMA cell_size_check = ON");
   execute("PRAGMA temp_store = MEMORY");
+  // Some builds overwrite what is deleted; nothing that is deleted here is a secret.
+  execute("PRAGMA secure_delete = OFF");
 }
 
 sql::Statement& SqliteConnection::prepare(std::string_view sql) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <sqlite3.h>
+
 #include "sqlite/opening.hpp"
 #include "sqlite/schema.hpp"
 
@@ -10,5 +12,7 @@ namespace holdfast::sqlite {
 std::unique_ptr<sql::Driver> open_sqlite(SqliteOptions options) {
   return open_sqlite_with(std::move(options), migrations());
 }
+
+void stop_counting_memory() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 }  // namespace holdfast::sqlite

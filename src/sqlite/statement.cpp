@@ -1,6 +1,7 @@
 #include "sqlite/statement.hpp"
 
 #include <charconv>
+#include <utility>
 
 #include "sqlite/failure.hpp"
 
@@ -93,22 +94,25 @@ bool SqliteStatement::step() {
   if (handle_.in_write && sqlite3_get_autocommit(handle_.db) != 0) {
     throw sql::Failure(sql::Cause::io, "the transaction ended with an earlier failure");
   }
+  running_ = true;
   const int rc = sqlite3_step(stmt_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) {
-    sqlite3_reset(stmt_);
+    reset();
     return false;
   }
   const std::string sentence = sentence_of(handle_.db, rc, "run \"" + text_ + "\"");
   const int system_errno = (rc & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(handle_.db) : 0;
-  sqlite3_reset(stmt_);
+  reset();
   throw sql::Failure(cause_of(rc, system_errno), sentence);
 }
 
-void SqliteStatement::reset() { sqlite3_reset(stmt_); }
+void SqliteStatement::reset() {
+  if (std::exchange(running_, false)) sqlite3_reset(stmt_);
+}
 
 void SqliteStatement::renew() {
-  sqlite3_reset(stmt_);
+  reset();
   sqlite3_clear_bindings(stmt_);
 }
 

@@ -56,6 +56,7 @@ class SqliteStatement final : public sql::Statement {
   std::string text_;
   sqlite3_stmt* stmt_ = nullptr;
   int columns_ = 0;
+  bool running_ = false;  ///< stepped and not reset
   std::vector<int> parameters_;  ///< SQLite's index of `$1`, `$2`, …
 };
 

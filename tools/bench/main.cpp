@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include <holdfast/sqlite/sqlite.hpp>
+
 #include "arguments.hpp"
 #include "benchmarks.hpp"
 
@@ -31,6 +33,7 @@ void print_help(std::ostream& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  holdfast::sqlite::stop_counting_memory();
   const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
   const std::string_view wanted = words.size() > 1 ? words[1] : "";
   if (wanted == "--help" || wanted == "-h") {

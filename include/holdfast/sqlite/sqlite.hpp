@@ -29,4 +29,9 @@ struct SqliteOptions {
 /// that an earlier owner left in doubt can come back.
 std::unique_ptr<sql::Driver> open_sqlite(SqliteOptions options);
 
+/// For a program of our own, once, at the start of main: SQLite stops counting the memory it takes,
+/// which costs it a lock at every allocation. It is a setting of the whole process, so an embedder
+/// decides; it does nothing when SQLite was used before.
+void stop_counting_memory();
+
 }  // namespace holdfast::sqlite
