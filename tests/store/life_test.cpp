@@ -53,6 +53,7 @@ TEST_CASE("store: a payout costs at most 30 row writes and 40 statements from bi
   Desk desk(db);
   constexpr std::int64_t payments = 100;
   std::vector<IntentId> ids;
+  ids.reserve(payments);
   const std::int64_t rows_before = db.rows_written;
   const std::int64_t statements_before = db.statements();
   for (std::int64_t i = 0; i < payments; ++i) {

@@ -189,6 +189,7 @@ TEST_CASE("queue: the counts say what waits, what is out, and when to look next"
 TEST_CASE("queue: the sweep finds what nobody drives, in turn, within its limit") {
   Queue q;
   std::vector<IntentId> ids;
+  ids.reserve(10);
   for (std::uint64_t i = 0; i < 10; ++i) ids.push_back(q.desk.create_payout(i).id);
   const auto sweep = [&](std::size_t limit) {
     return q.db.write([&](store::Txn& txn) { return store::sweep_undriven(txn, 77, limit); });

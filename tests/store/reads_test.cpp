@@ -43,6 +43,7 @@ TEST_CASE("reads: lists go from the newest, page by page, for one caller and one
   TestStore db;
   Desk desk(db);
   std::vector<IntentId> ids;
+  ids.reserve(7);
   for (std::uint64_t i = 0; i < 7; ++i) ids.push_back(desk.create_payout(i).id);
   store::NewIntent theirs = payout(50);
   theirs.intent.caller = {"other"};
