@@ -44,6 +44,13 @@ std::string with_all_keys(const std::set<std::string>& left_out = {}) {
   return out;
 }
 
+/// A key in its table; the topmost has no name.
+std::string joined(const std::string& path, const std::string& key) {
+  std::string out = path;
+  if (!path.empty()) out += '.';
+  return out += key;
+}
+
 /// "chain.1.fees.gas_cap" -> "chain.fees.gas_cap".
 std::string without_numbers(const std::string& key) {
   static const std::regex number(R"(\.[0-9]+(?=\.|$))");
@@ -53,7 +60,7 @@ std::string without_numbers(const std::string& key) {
 void collect_keys(const TomlNode& node, const std::string& path, std::set<std::string>& out) {
   if (const auto* table = std::get_if<TomlTable>(&node.value)) {
     for (const auto& [key, member] : *table) {
-      const std::string full = path.empty() ? key : path + "." + key;
+      const std::string full = joined(path, key);
       out.insert(full);
       collect_keys(member, full, out);
     }
@@ -72,7 +79,7 @@ std::string said_about(const std::string& path, const std::string& key) {
       {"chain.account", "[[chain]]\n[[chain.account]]\n"}};
   const auto head = heads.find(path);
   const std::string table = head != heads.end() ? head->second : "[" + path + "]\n";
-  const std::string full = path.empty() ? key : path + "." + key;
+  const std::string full = joined(path, key);
   for (const Problem& one : read_config(table + key + " = 1.5\n").problems) {
     if (without_numbers(one.key) == full) return one.sentence;
   }
@@ -96,7 +103,7 @@ std::set<std::string> known_keys() {
       const std::string sentence = said_about(path, word);
       if (sentence.empty() || sentence.find("is no key") == 0) continue;
       if (sentence.find("is missing") == 0) continue;
-      const std::string full = path.empty() ? word : path + "." + word;
+      const std::string full = joined(path, word);
       out.insert(full);
       if (sentence == "must be a table" || sentence.starts_with("must be given as [[")) {
         tables.push_back(full);
@@ -137,14 +144,14 @@ std::string shown(const AppConfig& config) {
   return out.str();
 }
 
-// The words of the comment above the line where `key` stands, on one line.
+// The words of the comment above line `at` and its neighbours, on one line.
 std::string comment_above(const std::vector<std::string>& lines, std::size_t at) {
   const auto is_text = [](const std::string& line) {
     return line.starts_with("# ") && !is_key_line(line.substr(2));
   };
   while (at > 0 && !is_text(lines[at - 1]) && !lines[at - 1].empty()) --at;  // its neighbours
   std::string out;
-  for (; at > 0 && is_text(lines[at - 1]); --at) out = lines[at - 1].substr(2) + " " + out;
+  for (; at > 0 && is_text(lines[at - 1]); --at) out.insert(0, lines[at - 1].substr(2).append(" "));
   return out;
 }
 

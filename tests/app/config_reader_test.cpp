@@ -1,4 +1,5 @@
 // The reader of one table, and what is said about a text that is no TOML.
+#include <regex>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -123,21 +124,14 @@ TEST_CASE("toml: nesting without end is refused, not followed") {
 
 TEST_CASE("toml: what is said about a broken text holds nothing of it") {
   const std::string key(60, 'a');
-  for (const std::string& text : {
-           "k = 0x" + key + "\n",
-           "k = " + std::string(60, '7') + "\n",
-           "k = " + std::string(400, '7') + ".0\n",
-           "k = true" + key + "\n",
-           "k = inf" + key + "\n",
-           "k = http://user:" + key + "@host\n",
-           "k = \"" + key + "\n",
-           "k = \"\\q" + key + "\"\n",
-           "k = '" + key + "' '" + key + "'\n",
-           key + "\n",
-           key + " = 1\n" + key + " = 2\n",
-           "[" + key + "]\n[" + key + "]\n",
-           "k = 1979-05-27T" + key + "\n",
-       }) {
+  const std::string digits(400, '7');
+  for (const char* broken :
+       {"k = 0xKEY", "k = DIGITS", "k = DIGITS.0", "k = trueKEY", "k = infKEY",
+        "k = http://user:KEY@host", "k = \"KEY", "k = \"\\qKEY\"", "k = 'KEY' 'KEY'", "KEY",
+        "KEY = 1\nKEY = 2", "[KEY]\n[KEY]", "k = 1979-05-27TKEY"}) {
+    const std::string text =
+        std::regex_replace(std::regex_replace(std::string(broken), std::regex("KEY"), key),
+                           std::regex("DIGITS"), digits);
     CAPTURE(text);
     const std::string said = not_toml(text);
     CHECK(said.starts_with("line "));

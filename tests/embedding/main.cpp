@@ -139,9 +139,10 @@ std::vector<hf::domain::IntentId> ask_for_payments(Client& client) {
   std::vector<hf::domain::IntentId> ids;
   for (int i = 1; i <= payments; ++i) {
     const std::string number = std::to_string(i);
-    const std::string line = "PAY shop-" + number + ' ' + number + " order-" + number;
+    std::string line = "PAY shop-";
+    line.append(number).append(" ").append(number).append(" order-").append(number);
     const std::string answer = client.ask(line);
-    require(answer.starts_with("OK pi_") && client.ask(line) == answer, line + " -> " + answer);
+    require(answer.starts_with("OK pi_") && client.ask(line) == answer, answer);
     ids.push_back(*hf::domain::intent_id_from(answer.substr(3, answer.rfind(' ') - 3)));
   }
   require(client.ask("PAY shop-1 1.5 order-x").starts_with("NO "), "1.5 is no amount");
