@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <holdfast/sqlite/sqlite.hpp>
+
 #include "app/verbs.hpp"
 
 namespace {
@@ -91,6 +93,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  holdfast::sqlite::stop_counting_memory();
   // A store holds payers' signatures: for its owner alone.
   ::umask(0077);
   try {

@@ -1,19 +1,26 @@
 #include <holdfast/base/sha256.hpp>
 
-#include <openssl/sha.h>
+#include <openssl/evp.h>
+
+#include <holdfast/base/ensure.hpp>
 
 namespace holdfast {
 namespace {
 
 void append_big_endian(Bytes& out, std::uint64_t number) {
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<Byte>(number >> shift));
+  std::array<Byte, 8> bytes{};
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<Byte>(number >> (56 - 8 * i));
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 }  // namespace
 
 Digest sha256(ByteView bytes) {
   Digest out;
-  SHA256(bytes.data(), bytes.size(), out.data());
+  // Fetched once: the one-shot SHA256() looks the algorithm up, under a lock, at every call.
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  const int done = EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, algorithm, nullptr);
+  ensure(done == 1, "SHA-256 is there");
   return out;
 }
 

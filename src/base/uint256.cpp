@@ -90,12 +90,29 @@ std::strong_ordering U256::operator<=>(const U256& other) const {
 }
 
 std::optional<U256> U256::plus(const U256& other) const {
-  return narrow(widen(*this) + widen(other));
+  U256 out;
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint64_t half = words_[i] + carry;
+    carry = half < carry ? 1 : 0;
+    out.words_[i] = half + other.words_[i];
+    if (out.words_[i] < half) carry = 1;
+  }
+  if (carry != 0) return std::nullopt;
+  return out;
 }
 
 std::optional<U256> U256::minus(const U256& other) const {
   if (*this < other) return std::nullopt;
-  return narrow(widen(*this) - widen(other));
+  U256 out;
+  std::uint64_t borrow = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint64_t less = words_[i] - borrow;
+    borrow = words_[i] < borrow ? 1 : 0;
+    out.words_[i] = less - other.words_[i];
+    if (less < other.words_[i]) borrow = 1;
+  }
+  return out;
 }
 
 std::optional<U256> U256::times(const U256& other) const {

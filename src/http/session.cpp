@@ -212,7 +212,7 @@ asio::awaitable<bool> Session::deliver(Reader& reader, const Exchange& exchange,
   delivery.wall_ms = api_.wall_ms();
   const bool written = co_await write(to_wire(response, delivery));
   reader.parser.reset();
-  co_return written&& delivery.keep_alive;
+  co_return (written && delivery.keep_alive);
 }
 
 asio::awaitable<bool> Session::write(std::string bytes) {

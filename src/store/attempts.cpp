@@ -103,7 +103,7 @@ Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted) {
     ensure(move_along(row->slot, SlotState::signed_), "a reserved slot cannot be signed");
     save_slot(txn, row->slot, wanted.now_ms);
   }
-  save_standing(txn, payment->row, wanted.now_ms);
+  save_version(txn, payment->row, wanted.now_ms);
   return payment->facts();
 }
 

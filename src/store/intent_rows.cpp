@@ -134,6 +134,20 @@ void save_standing(Txn& txn, IntentRow& row, std::int64_t now_ms) {
   ensure(changed == 1, "an intent changed inside the transaction that read it");
 }
 
+// Without the state, which three indexes ask about: a change that leaves it alone leaves them
+// alone.
+void save_version(Txn& txn, IntentRow& row, std::int64_t now_ms) {
+  Intent& intent = row.intent;
+  check_ref(intent);
+  const std::uint64_t read = intent.version;
+  ++intent.version;
+  intent.updated_ms = now_ms;
+  const auto changed = execute(
+      txn, "UPDATE intents SET version = $1, updated_ms = $2 WHERE row = $3 AND version = $4",
+      intent.version, intent.updated_ms, row.row, read);
+  ensure(changed == 1, "an intent changed inside the transaction that read it");
+}
+
 void save_authorization(Txn& txn, const IntentRow& row) {
   const Intent& intent = row.intent;
   check_ref(intent);
@@ -156,7 +170,7 @@ void end_redemption(Txn& txn, std::int64_t intent_row) {
 
 std::uint64_t raise_version(Txn& txn, std::int64_t intent_row, std::int64_t now_ms) {
   IntentRow row = load_intent_at(txn, intent_row);
-  save_standing(txn, row, now_ms);
+  save_version(txn, row, now_ms);
   return row.intent.version;
 }
 

@@ -26,24 +26,24 @@ struct AccountView {
 constexpr const char* account_sql =
     "SELECT a.row, a.epoch,"
     " (SELECT count(*) FROM slots o WHERE o.account = a.row"
-    "  AND o.state <> 'released' AND o.state <> 'consumed'),"
+    "  AND o.standing = 'open'),"
     " (SELECT min(o.sequence) FROM slots o WHERE o.account = a.row"
-    "  AND o.state <> 'released' AND o.state <> 'consumed'),"
-    " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.state <> 'released'),"
-    " (SELECT t.sequence FROM slots t WHERE t.account = a.row AND t.state <> 'released'"
-    "  AND t.state = 'consumed' ORDER BY t.sequence DESC LIMIT 1),"
+    "  AND o.standing = 'open'),"
+    " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.standing <> 'released'),"
+    " (SELECT t.sequence FROM slots t WHERE t.account = a.row AND t.standing <> 'released'"
+    "  AND t.standing = 'consumed' ORDER BY t.sequence DESC LIMIT 1),"
     " (SELECT max(r.sequence) FROM slots r JOIN intents i ON i.row = r.item"
-    "  WHERE r.account = a.row AND r.state = 'released' AND r.sequence >= $1"
+    "  WHERE r.account = a.row AND r.standing = 'released' AND r.sequence >= $1"
     "  AND i.state <> 'settled' AND i.state <> 'failed' AND i.state <> 'canceled'),"
-    " (SELECT min(r.sequence) FROM slots r WHERE r.account = a.row AND r.state = 'released'"
+    " (SELECT min(r.sequence) FROM slots r WHERE r.account = a.row AND r.standing = 'released'"
     "  AND r.sequence >= $1"
-    "  AND NOT EXISTS (SELECT 1 FROM slots t WHERE t.account = a.row AND t.state <> 'released'"
+    "  AND NOT EXISTS (SELECT 1 FROM slots t WHERE t.account = a.row AND t.standing <> 'released'"
     "   AND t.sequence = r.sequence)"
     "  AND NOT EXISTS (SELECT 1 FROM slots b JOIN intents i ON i.row = b.item"
-    "   WHERE b.account = a.row AND b.state = 'released' AND b.sequence = r.sequence"
+    "   WHERE b.account = a.row AND b.standing = 'released' AND b.sequence = r.sequence"
     "   AND i.state <> 'settled' AND i.state <> 'failed' AND i.state <> 'canceled')"
-    "  AND NOT EXISTS (SELECT 1 FROM slots c WHERE c.account = a.row AND c.state <> 'released'"
-    "   AND c.state = 'consumed' AND c.sequence > r.sequence))"
+    "  AND NOT EXISTS (SELECT 1 FROM slots c WHERE c.account = a.row AND c.standing <> 'released'"
+    "   AND c.standing = 'consumed' AND c.sequence > r.sequence))"
     " FROM accounts a WHERE a.chain = $2 AND a.address = $3";
 
 std::optional<AccountView> view_account(Txn& txn, const domain::ChainId& chain,
@@ -197,8 +197,8 @@ void write_reservation(Txn& txn, Payment& payment, const Reservation& reservatio
   row.is_lowest = reservation.is_lowest;
   row.item_row = payment.row.row;
   execute(txn,
-          "INSERT INTO slots (account, sequence, state, item, handed_over, created_ms, updated_ms)"
-          " VALUES ($1, $2, $3, $4, 0, $5, $5)",
+          "INSERT INTO slots (account, sequence, state, standing, item, handed_over, created_ms,"
+          " updated_ms) VALUES ($1, $2, $3, 'open', $4, 0, $5, $5)",
           row.account_row, row.slot.sequence, domain::to_text(row.slot.state), payment.row.row,
           now_ms);
   row.slot.id = {txn.db().last_rowid()};
@@ -225,7 +225,7 @@ Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::ui
   if (reservation.has_error()) return reservation.error();
   if (reservation->is_there) return payment->facts();
   write_reservation(txn, *payment, *reservation, now_ms);
-  save_standing(txn, payment->row, now_ms);
+  save_version(txn, payment->row, now_ms);
   return payment->facts();
 }
 

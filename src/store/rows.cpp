@@ -48,7 +48,7 @@ constexpr const char* slot_select =
     "SELECT s.row, a.chain, a.address, s.sequence, s.state, i.id, s.handed_over, s.consumed_by,"
     " a.row, a.epoch,"
     " NOT EXISTS (SELECT 1 FROM slots o WHERE o.account = s.account AND o.sequence < s.sequence"
-    " AND o.state <> 'released' AND o.state <> 'consumed'),"
+    " AND o.standing = 'open'),"
     " s.item"
     " FROM slots s JOIN accounts a ON a.row = s.account LEFT JOIN intents i ON i.row = s.item"
     " WHERE ";
@@ -106,7 +106,7 @@ std::optional<SlotRow> load_slot_at(Txn& txn, const domain::ChainId& chain,
   if (at.value > largest_stored) return std::nullopt;
   static const std::string sql = std::string(slot_select) +
                                  "a.chain = $1 AND a.address = $2 AND s.sequence = $3"
-                                 " AND s.state <> 'released'";
+                                 " AND s.standing <> 'released'";
   return first(txn, sql, slot_from, chain, account, at);
 }
 
@@ -114,19 +114,29 @@ std::vector<SlotRow> load_open_slots(Txn& txn, const domain::ChainId& chain,
                                      const domain::Address& account, std::size_t limit) {
   static const std::string sql = std::string(slot_select) +
                                  "a.chain = $1 AND a.address = $2"
-                                 " AND s.state <> 'released' AND s.state <> 'consumed'"
+                                 " AND s.standing = 'open'"
                                  " ORDER BY s.sequence LIMIT $3";
   std::vector<SlotRow> out;
   each(txn, sql, [&](const Row& row) { out.push_back(slot_from(row)); }, chain, account, limit);
   return out;
 }
 
+// An open slot that stays open keeps its standing, which is all that three indexes ask about: so
+// they are left alone.
 void save_slot(Txn& txn, const domain::Slot& slot, std::int64_t now_ms) {
+  const bool open =
+      slot.state != domain::SlotState::released && slot.state != domain::SlotState::consumed;
   const auto changed =
-      execute(txn,
-              "UPDATE slots SET state = $1, handed_over = $2, consumed_by = $3,"
-              " updated_ms = $4 WHERE row = $5",
-              domain::to_text(slot.state), slot.handed_over, slot.consumed_by, now_ms, slot.id);
+      open && !slot.consumed_by
+          ? execute(txn,
+                    "UPDATE slots SET state = $1, handed_over = $2, updated_ms = $3"
+                    " WHERE row = $4 AND standing = 'open'",
+                    domain::to_text(slot.state), slot.handed_over, now_ms, slot.id)
+          : execute(txn,
+                    "UPDATE slots SET state = $1, standing = $2, handed_over = $3,"
+                    " consumed_by = $4, updated_ms = $5 WHERE row = $6",
+                    domain::to_text(slot.state), open ? "open" : domain::to_text(slot.state),
+                    slot.handed_over, slot.consumed_by, now_ms, slot.id);
   ensure(changed == 1, "a slot that was read is gone");
 }
 

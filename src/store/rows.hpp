@@ -73,6 +73,8 @@ bool insert_intent(Txn& txn, IntentRow& row);
 /// Writes back everything that moves, the authorization excepted: state, version (raised here),
 /// hash, reason, cancel flag, times. The version read is compared again.
 void save_standing(Txn& txn, IntentRow& row, std::int64_t now_ms);
+/// Raises the version and nothing else: an attempt, a slot or a flag elsewhere changed.
+void save_version(Txn& txn, IntentRow& row, std::int64_t now_ms);
 /// The authorization and its redemption key; save_standing follows.
 void save_authorization(Txn& txn, const IntentRow& row);
 /// Another intent may redeem the authorization from now on.

@@ -249,7 +249,8 @@ TEST_CASE("audit: what a payment's rows must say, and what is found when they do
   }
   SUBCASE("a signed slot released") {
     books.desk.sign(open);
-    found("UPDATE slots SET state = 'released' WHERE row = 3", 5, "was released");
+    found("UPDATE slots SET state = 'released', standing = 'released' WHERE row = 3", 5,
+          "was released");
   }
   SUBCASE("signed without an attempt") {
     found("UPDATE slots SET state = 'signed' WHERE row = 3", 6, "no attempt is stored");
@@ -281,16 +282,16 @@ TEST_CASE("audit: what a payment's rows must say, and what is found when they do
   SUBCASE("signed at two numbers at once") {
     books.desk.sign(open);
     found(
-        "INSERT INTO slots (row, account, sequence, state, item, handed_over, created_ms,"
-        " updated_ms) VALUES (9, 1, 9, 'signed', 3, 0, 0, 0);"
+        "INSERT INTO slots (row, account, sequence, state, standing, item, handed_over,"
+        " created_ms, updated_ms) VALUES (9, 1, 9, 'signed', 'open', 3, 0, 0, 0);"
         "INSERT INTO attempts SELECT 9, intent, 9, kind, bytes, hash, max_fee, priority_fee,"
         " gas_limit, outcome, detail, stored_ms, posted_ms FROM attempts WHERE row = 3",
         7, "while its bytes at");
   }
   SUBCASE("one number given twice") {
     found(
-        "DROP INDEX slots_taken; INSERT INTO slots (account, sequence, state, handed_over,"
-        " created_ms, updated_ms) VALUES (1, 2, 'reserved', 0, 0, 0)",
+        "DROP INDEX slots_taken; INSERT INTO slots (account, sequence, state, standing,"
+        " handed_over, created_ms, updated_ms) VALUES (1, 2, 'reserved', 'open', 0, 0, 0)",
         5, "was given 2 times");
   }
   SUBCASE("a state no history leads to") {

@@ -91,10 +91,10 @@ TEST_CASE("schema: no row of the hot queries is found by walking a table") {
   searches("SELECT 1 FROM jobs WHERE receipt = x'00'");
   searches("SELECT 1 FROM events WHERE intent = 1 ORDER BY seq");
   searches(
-      "SELECT 1 FROM slots WHERE account = 1 AND state <> 'released' AND state <> 'consumed'"
+      "SELECT 1 FROM slots WHERE account = 1 AND standing = 'open'"
       " ORDER BY sequence");
-  searches("SELECT 1 FROM slots WHERE account = 1 AND state = 'released' AND sequence >= 5");
-  searches("SELECT 1 FROM slots WHERE account = 1 AND sequence = 5 AND state <> 'released'");
+  searches("SELECT 1 FROM slots WHERE account = 1 AND standing = 'released' AND sequence >= 5");
+  searches("SELECT 1 FROM slots WHERE account = 1 AND sequence = 5 AND standing <> 'released'");
   searches("SELECT 1 FROM slots WHERE item = 1 ORDER BY row");
   searches("SELECT 1 FROM attempts WHERE intent = 1 ORDER BY row");
   searches("SELECT 1 FROM attempts WHERE slot = 1 ORDER BY row");
@@ -114,7 +114,9 @@ TEST_CASE("schema: a value that cannot be is refused by the table itself") {
            "UPDATE intents SET id = x'0102'",
            "UPDATE intents SET bearer = 1",
            "UPDATE slots SET state = 'signed_'",
-           "UPDATE slots SET state = 'consumed'",
+           "UPDATE slots SET state = 'consumed', standing = 'consumed'",
+           "UPDATE slots SET standing = 'released'",
+           "UPDATE slots SET state = 'released'",
            "UPDATE slots SET sequence = -1",
            "UPDATE slots SET account = 99",
            "UPDATE attempts SET kind = 'cancel'",

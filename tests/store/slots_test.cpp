@@ -175,8 +175,8 @@ TEST_CASE("sequencer: a released slot is bound again to the same number for the 
   }
   SUBCASE("not once another payment holds it") {
     at.db.sql(
-        "INSERT INTO slots (account, sequence, state, handed_over, created_ms, updated_ms)"
-        " VALUES (1, 0, 'reserved', 0, 0, 0)");
+        "INSERT INTO slots (account, sequence, state, standing, handed_over, created_ms,"
+        " updated_ms) VALUES (1, 0, 'reserved', 'open', 0, 0, 0)");
     CHECK(refused_with(at.reserve(id), StoreError::released_slot_unusable));
   }
 }
@@ -267,8 +267,8 @@ TEST_CASE("sequencer: two rows that are not released cannot share a number") {
   at.claimed_number(1);
   const auto twice = [&] {
     at.db.sql(
-        "INSERT INTO slots (account, sequence, state, handed_over, created_ms, updated_ms)"
-        " VALUES (1, 0, 'reserved', 0, 0, 0)");
+        "INSERT INTO slots (account, sequence, state, standing, handed_over, created_ms,"
+        " updated_ms) VALUES (1, 0, 'reserved', 'open', 0, 0, 0)");
   };
   CHECK_THROWS_AS(twice(), sql::Failure);
 }
