@@ -51,7 +51,7 @@ static_assert(std::size(step_names) == std::variant_size_v<Step>);
 
 // A job with a spent budget is let go here too: authorizing the intent enqueues it again.
 std::optional<Step> created(const View& view) {
-  if (view.now.lapsed_leases > view.policy.max_lapsed_leases) return step::Ack{};
+  if (view.budget_is_spent()) return step::Ack{};
   return view.nack("not_authorized_yet");
 }
 

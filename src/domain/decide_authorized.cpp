@@ -13,7 +13,7 @@ std::optional<Step> used_exactly(const View& view) {
 
 // Nobody was asked to act, so a cancel is safe where a later state would need a proof.
 std::optional<Step> budget_spent(const View& view) {
-  if (view.now.lapsed_leases <= view.policy.max_lapsed_leases) return std::nullopt;
+  if (!view.budget_is_spent()) return std::nullopt;
   return step::Cancel{"budget_spent"};
 }
 

@@ -31,7 +31,7 @@ std::optional<Step> node_accepted(const View& view) {
 }
 
 std::optional<Step> budget_spent(const View& view) {
-  if (view.now.lapsed_leases <= view.policy.max_lapsed_leases) return std::nullopt;
+  if (!view.budget_is_spent()) return std::nullopt;
   if (view.nothing_signed()) return step::Fail{"budget_spent", NeverAsked{}};
   return step::Review{"budget_spent"};
 }

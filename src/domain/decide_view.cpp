@@ -56,6 +56,10 @@ bool View::unread_for_too_long() const {
   return now.chain_s > 0 && now.chain_s - last_ms / 1000 >= policy.review_after_ms / 1000;
 }
 
+bool View::budget_is_spent() const {
+  return now.declared_poison || now.lapsed_leases > policy.max_lapsed_leases;
+}
+
 // ---- attempts and slots
 // ---------------------------------------------------------------------------
 

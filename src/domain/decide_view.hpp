@@ -37,6 +37,9 @@ struct View {
   /// Nothing was posted or stored for `review_after` of chain time.
   bool unread_for_too_long() const;
 
+  /// Leases that ran out, or declared poison: nothing else spends it.
+  bool budget_is_spent() const;
+
   // -- attempts and slots
   const Attempt* attempt(AttemptId id) const;
   bool at_current_slot(const Attempt& attempt) const;

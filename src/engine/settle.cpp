@@ -7,8 +7,6 @@
 namespace holdfast::engine {
 namespace {
 
-/// A delivery that needs more steps than this goes round in circles: a bug, never a loss.
-constexpr int most_steps = 40;
 constexpr std::int64_t store_pause_ms = 1'000;
 
 /// Keeps the receipt in the list that the lease keeper extends, as long as the delivery runs.
@@ -73,14 +71,20 @@ Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased 
 Awaitable<void> Delivery::run(bool facts_are_old) {
   bool read_first = facts_are_old;
   if (!read_first) core_.changed(facts_);
-  int steps = 0;
-  while (steps < most_steps) {
+  for (int steps = 0;;) {
     bool pause = false;
+    if (steps >= core_.config.most_steps && !poison_) {
+      declare_poison();
+      read_first = true;
+    }
     try {
       if (read_first && co_await read_again() == Flow::done) co_return;
       read_first = false;
+      // Somebody else moves it at every step: not even its ending came through.
+      const bool too_many = steps > core_.config.most_steps;
+      if (too_many) co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "in circles"});
+      if (too_many || co_await next_step() == Flow::done) co_return;
       ++steps;
-      if (co_await next_step() == Flow::done) co_return;
     } catch (const store::StoreUnavailable& what) {
       log::warn("store_unavailable",
                 {{"intent", domain::text(facts_.intent.id)}, {"why", what.what()}});
@@ -92,9 +96,14 @@ Awaitable<void> Delivery::run(bool facts_are_old) {
     if (pause) co_await core_.parts.clock.sleep(store_pause_ms);
     read_first = read_first || pause;
   }
+}
+
+// What is next is decided afresh, from the stored facts, with the budget spent: a cancel, a failure
+// by proof 1, or a review.
+void Delivery::declare_poison() {
+  poison_ = true;
   core_.alarm("delivery_in_circles", {{"intent", domain::text(facts_.intent.id)},
                                       {"state", domain::to_text(facts_.intent.state)}});
-  co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "too many steps"});
 }
 
 Awaitable<Delivery::Flow> Delivery::next_step() {
@@ -112,6 +121,7 @@ domain::Now Delivery::now() const {
   now.chain_s = unit_.view.latest_time_s();
   now.tries = lease_.deliveries > 0 ? lease_.deliveries - 1 : 0;
   now.lapsed_leases = lease_.lapsed_leases;
+  now.declared_poison = poison_;
   now.jitter = core_.parts.entropy.number();
   if (const Watched* watched = unit_.watch.find(facts_.intent.id)) {
     if (watched->posted_mono_ms) {
@@ -168,11 +178,19 @@ Awaitable<Delivery::Flow> Delivery::read_again() {
   co_return Flow::again;
 }
 
-// A move that ends the delivery: the job is acked in the same write.
+// A move that ends the delivery: the job is acked in the same write, or parked where the budget is
+// what ended it.
 Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
   wanted.ack = true;
+  if (wanted.reason == "budget_spent") wanted.park = poison_ ? "declared_poison" : "budget_spent";
+  const std::string verdict = wanted.park;
   auto facts = co_await core_.move(std::move(wanted));
   const bool moved = facts.has_value();
+  if (moved && !verdict.empty()) {
+    core_.alarm("job_parked", {{"intent", domain::text(facts->intent.id)},
+                               {"state", domain::to_text(facts->intent.state)},
+                               {"verdict", verdict}});
+  }
   const Flow flow = co_await take(std::move(facts));
   if (!moved) co_return flow;
   ++core_.stats.acked;

@@ -21,6 +21,8 @@ class Delivery {
   enum class Flow { again, done };
 
   Awaitable<Flow> next_step();
+  /// It goes round in circles: a bug, never a loss.
+  void declare_poison();
 
   // Questions: the answer goes into seen_ (questions.cpp).
   Awaitable<Flow> on(domain::step::TakeSendSlot step);
@@ -72,6 +74,7 @@ class Delivery {
   domain::Seen seen_;
   std::optional<Throttle::Slot> send_slot_;
   std::optional<std::uint64_t> gas_;  ///< as simulated in this delivery
+  bool poison_ = false;               ///< declared
 };
 
 }  // namespace holdfast::engine

@@ -240,7 +240,21 @@ CREATE TABLE cursors (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr const char* scripts[] = {first};
+// Migration 2: what became of a dead letter, and why. Which request made an API key, and what its
+// token was made from besides that request's own secret: so that a repeated request gets the same
+// token, which is kept nowhere.
+constexpr const char* second = R"sql(
+ALTER TABLE dead_letters ADD COLUMN ended_as TEXT
+  CHECK (ended_as = 'redriven' OR ended_as = 'dropped');
+ALTER TABLE dead_letters ADD COLUMN ended_why TEXT NOT NULL DEFAULT '';
+CREATE INDEX dead_letters_of_intent ON dead_letters (intent);
+ALTER TABLE api_keys ADD COLUMN request_key BLOB CHECK (length(request_key) = 16);
+ALTER TABLE api_keys ADD COLUMN fingerprint BLOB CHECK (length(fingerprint) = 32);
+ALTER TABLE api_keys ADD COLUMN salt BLOB CHECK (length(salt) = 16);
+CREATE UNIQUE INDEX api_keys_of_request ON api_keys (request_key) WHERE request_key IS NOT NULL;
+)sql";
+
+constexpr const char* scripts[] = {first, second};
 
 }  // namespace
 

@@ -79,22 +79,37 @@ std::vector<Event> events_after(Txn& txn, std::int64_t after, std::size_t limit)
   return out;
 }
 
+Result<std::optional<std::size_t>> answered_before(const std::vector<Event>& history,
+                                                   const Request& request) {
+  const auto before = std::find_if(history.begin(), history.end(), [&](const Event& step) {
+    return step.request && step.request->key == request.key;
+  });
+  if (before == history.end()) return std::optional<std::size_t>{};
+  if (before->request->fingerprint != request.fingerprint) {
+    return refuse(StoreError::key_reused, "the idempotency key came with another request before");
+  }
+  return std::optional(static_cast<std::size_t>(before - history.begin()));
+}
+
 domain::Intent as_shown_after(const domain::Intent& now, const std::vector<Event>& history,
                               std::size_t at) {
   const Event& shown = history.at(at);
-  ensure(shown.to.has_value(), "an answer is rebuilt from a step that is no move");
+  std::size_t moved_at = at;
+  while (moved_at > 0 && !history[moved_at].to) --moved_at;
+  const Event& move = history[moved_at];
+  ensure(move.to.has_value(), "a history does not begin with a move");
   domain::Intent out = now;
-  out.state = *shown.to;
+  out.state = *move.to;
   out.version = shown.version;
   out.updated_ms = shown.at_ms;
-  out.reason = shown.reason;
+  out.reason = move.reason;
   out.tx_hash.reset();
   out.cancel_asked = false;
   out.settling_ms = 0;
   for (std::size_t i = 0; i <= at; ++i) {
     const Event& step = history[i];
     if (step.kind == "cancel") out.cancel_asked = true;
-    if (step.tx_hash) out.tx_hash = step.tx_hash;
+    if (step.to && step.tx_hash) out.tx_hash = step.tx_hash;
     // The claim, and an operator's sending back after a review, start the time in settling anew.
     const bool claimed = step.to == IntentState::settling && step.from != IntentState::confirming;
     if (claimed) out.settling_ms = step.at_ms;

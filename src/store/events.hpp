@@ -15,8 +15,13 @@ void add_event(Txn& txn, const std::optional<std::int64_t>& intent_row, const Ev
 /// All steps of one intent, oldest first.
 std::vector<Event> events_of(Txn& txn, std::int64_t intent_row);
 
-/// The intent as it was shown right after `history[at]`, a move of created, authorized or canceled:
-/// what an answer of the API shows. History never changes, so the view is the same for ever.
+/// The step that answered this request before, as its place in the history; `key_reused` when its
+/// key came with another request.
+Result<std::optional<std::size_t>> answered_before(const std::vector<Event>& history,
+                                                   const Request& request);
+
+/// The intent as it was shown right after `history[at]`: what an answer of the API shows. History
+/// never changes, so the view is the same for ever.
 domain::Intent as_shown_after(const domain::Intent& now, const std::vector<Event>& history,
                               std::size_t at);
 

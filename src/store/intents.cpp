@@ -108,17 +108,9 @@ Result<Answered> answer_move(Txn& txn, const Move& move) {
     const bool theirs = row && (!move.caller || row->intent.caller == *move.caller);
     if (!theirs) return refuse(StoreError::not_found, "there is no payment " + text(move.id));
     const auto history = events_of(txn, row->row);
-    const auto before = std::find_if(history.begin(), history.end(), [&](const Event& step) {
-      return step.request && step.request->key == move.request->key;
-    });
-    if (before != history.end()) {
-      if (before->request->fingerprint != move.request->fingerprint) {
-        return refuse(StoreError::key_reused,
-                      "the idempotency key came with another request before");
-      }
-      return answer_of_step(row->intent, history,
-                            static_cast<std::size_t>(before - history.begin()));
-    }
+    const auto before = answered_before(history, *move.request);
+    if (before.has_error()) return before.error();
+    if (*before) return answer_of_step(row->intent, history, **before);
   }
   Mover mover(txn, move);
   const auto moved = mover.run();

@@ -22,6 +22,8 @@ constexpr domain::EnumText<StoreError> error_texts[] = {
     {StoreError::name_taken, "the name is taken"},
     {StoreError::illegal_slot_move, "no such move between a slot's states"},
     {StoreError::bad_key, "the key cannot be added as it is"},
+    {StoreError::letter_ended, "the dead letter was ended before"},
+    {StoreError::no_help, "no job can help the payment where it stands"},
 };
 
 }  // namespace

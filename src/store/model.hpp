@@ -31,6 +31,8 @@ enum class StoreError {
   name_taken,              ///< an API key of this name is there, or was
   illegal_slot_move,       ///< not a move of domain.md section 3: a bug
   bad_key,                 ///< an API key with a bad name or scope
+  letter_ended,            ///< a dead letter that was redriven or dropped before
+  no_help,                 ///< where the intent stands no job can do anything for it
 };
 boost::system::error_code make_error_code(StoreError error);
 
@@ -43,7 +45,8 @@ struct Request {
 
 /// One step of a life, also the audit trail. `intent` is empty for account and operator events.
 /// Kinds: "move" (the birth included: `from` empty), "cancel" (asked for), "slot", "account",
-/// "key". Attempts and their answers are rows of their own and bring no event.
+/// "key", "dead_letter", "rebroadcast". Attempts and their answers are rows of their own and bring
+/// no event.
 struct Event {
   std::int64_t seq = 0;
   std::int64_t at_ms = 0;
@@ -108,6 +111,8 @@ struct Move {
   /// Must be the job's current one; the job is acked in this write when `ack`.
   std::optional<domain::Receipt> receipt;
   bool ack = false;
+  /// With `ack`: the job becomes a dead letter with this verdict; empty: it just ends.
+  std::string park;
 };
 
 struct AttemptToStore {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/dead_letters.hpp"
 #include "store/events.hpp"
 #include "store/evidence_checks.hpp"
 #include "store/redemptions.hpp"
@@ -72,6 +73,7 @@ Result<void> Mover::check_races() const {
                                                     std::to_string(intent.version));
   }
   ensure(!move_.ack || move_.receipt.has_value(), "a move acks without a receipt");
+  ensure(move_.park.empty() || move_.ack, "a move parks a job it does not end");
   if (move_.receipt && payment_.row.receipt != move_.receipt) {
     return refuse(StoreError::stale_receipt,
                   "the job of " + text(intent.id) + " was handed to somebody else, or is gone");
@@ -211,6 +213,9 @@ void Mover::write(const Transition& row) {
   if (posting_) posting_->write();
   write_job(row);
   write_event(row);
+  if (!move_.park.empty()) {
+    park_job(txn_, payment_.row, *move_.receipt, move_.park, move_.who, move_.now_ms);
+  }
 }
 
 void Mover::write_standing(const Transition& row) {
@@ -245,7 +250,9 @@ void Mover::write_accepted() {
 void Mover::write_job(const Transition& row) {
   if (has(row.effects, Effect::enqueue_settle))
     enqueue_for_change(txn_, payment_.row, visible_ms());
-  if (move_.ack) ensure(end_lease(txn_, *move_.receipt), "a lease that was checked is gone");
+  if (move_.ack && move_.park.empty()) {
+    ensure(end_lease(txn_, *move_.receipt), "a lease that was checked is gone");
+  }
 }
 
 void Mover::write_event(const Transition& row) {

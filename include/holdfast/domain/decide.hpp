@@ -148,6 +148,7 @@ struct Now {
   std::uint32_t tries = 0;  ///< deliveries before this one, for the backoff
   std::uint64_t jitter = 0;
   std::uint32_t lapsed_leases = 0;  ///< of this job: what spends the delivery budget
+  bool declared_poison = false;  ///< its deliveries go round in circles: the budget counts as spent
 };
 
 // ---- steps --------------------------------------------------------------------------------------
