@@ -72,7 +72,7 @@ void write(Level level, std::string_view event, Fields fields) {
   state().sink(level, line);
 }
 
-void set_sink(Sink sink) { state().sink = std::move(sink); }
+void set_sink(Sink sink) { state().sink = sink ? std::move(sink) : Sink(to_stderr); }
 void set_level(Level lowest) { state().lowest = lowest; }
 
 }  // namespace holdfast::log

@@ -91,6 +91,15 @@ TEST_CASE("log: below the lowest level nothing is written, an alarm always is") 
   CHECK(log.lines.size() == 2);
 }
 
+TEST_CASE("log: an empty sink is the default one again, not a line that throws") {
+  const Captured log;
+  set_sink({});
+  set_level(Level::alarm);
+  CHECK_NOTHROW(warn("below the level"));
+  CHECK_NOTHROW(alarm("on_stderr_again"));
+  CHECK(log.lines.empty());
+}
+
 TEST_CASE("result: reading a refused result as a value throws what it was refused with") {
   const Result<int> refused =
       Error{boost::system::errc::make_error_code(boost::system::errc::not_supported), "the reason"};

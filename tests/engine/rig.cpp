@@ -22,6 +22,7 @@ std::vector<domain::Address> account_names(std::size_t count) {
 sim::ScriptedChainOptions chain_options(const RigOptions& options) {
   sim::ScriptedChainOptions out;
   out.block_ms = options.block_ms;
+  out.latency_ms = options.latency_ms;
   out.info.max_unconsumed = options.max_unconsumed;
   return out;
 }
@@ -46,17 +47,24 @@ Rig::Rig(RigOptions wanted)
     opaque = std::make_unique<sim::OpaqueChain>(world.clock());
     opaque_payouts = std::make_unique<sim::ScriptedPayout>(*opaque);
   }
-  sqlite::SqliteOptions memory;
-  memory.path = ":memory:";
-  memory.lock = false;
-  store::StoreOptions store_options;
-  store_options.waiters = world.executor();
-  store_options.runner = world.executor();
-  store = std::make_unique<store::Store>(sqlite::open_sqlite(memory), store_options);
+  reopen_store();
 }
 
 Rig::~Rig() {
   if (engine) crash_without_restart();
+}
+
+void Rig::reopen_store() {
+  store.reset();
+  sqlite::SqliteOptions file;
+  file.path = options.on_disk ? folder / "pay.db" : ":memory:";
+  file.vfs = options.on_disk ? disk.name() : "";
+  file.lock = options.on_disk;
+  store::StoreOptions store_options;
+  store_options.waiters = world.executor();
+  store_options.runner = world.executor();
+  store_options.max_queued = options.max_queued;
+  store = std::make_unique<store::Store>(sqlite::open_sqlite(file), store_options);
 }
 
 void Rig::start() {

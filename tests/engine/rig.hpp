@@ -1,5 +1,6 @@
-// Owns: one engine in the simulator: chains, store on SQLite in memory, clock and executor from one
-// seed. A `crash` destroys frames first, then the engine, and starts another on the same store.
+// Owns: one engine in the simulator: chains, store on SQLite (in memory, or on a disk that fails
+// when told to), clock and executor from one seed. A `crash` destroys frames first, then the
+// engine, and starts another on the same store.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,8 @@
 #include "sim/world.hpp"
 #include "store/audit.hpp"
 #include "store/reads.hpp"
+#include "support/fault_vfs.hpp"
+#include "support/temp_folder.hpp"
 
 namespace holdfast::testing {
 
@@ -26,6 +29,9 @@ struct RigOptions {
   std::uint32_t max_unconsumed = 16;
   std::size_t accounts = 1;
   bool with_opaque = false;
+  std::int64_t latency_ms = 0;  ///< of each call to the chain
+  bool on_disk = false;         ///< the store is a file on `Rig::disk`
+  std::size_t max_queued = 20'000;  ///< writes that may wait in the store
   engine::Config config;
 };
 
@@ -38,6 +44,8 @@ class Rig {
   /// Frames first, then the engine; the store's content stays. Then a new engine.
   void crash();
   void crash_without_restart();
+  /// Closes the store, which no engine uses now, and opens it again.
+  void reopen_store();
 
   engine::NewPayment payout(const std::string& amount = "1000000") const;
   engine::NewPayment from_payer(const std::string& amount = "1000000") const;
@@ -73,6 +81,8 @@ class Rig {
   std::unique_ptr<sim::ScriptedPayout> opaque_payouts;
   std::vector<domain::Address> accounts;
   sim::ScriptedSigner signer;
+  test::TempFolder folder;
+  test::FaultVfs disk{"rig"};
   std::unique_ptr<store::Store> store;
   std::unique_ptr<engine::Engine> engine;
 };

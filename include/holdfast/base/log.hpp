@@ -38,7 +38,8 @@ inline void alarm(std::string_view event, Fields fields = {}) {
 }
 
 using Sink = std::function<void(Level, std::string_view line)>;
-/// Replaces the sink (stderr through spdlog by default); an embedder hands lines to its own log.
+/// Replaces the sink (stderr through spdlog by default); an embedder hands lines to its own log. An
+/// empty one brings the default back.
 /// Not thread-safe: call before the engine starts.
 void set_sink(Sink sink);
 void set_level(Level lowest);

@@ -22,7 +22,7 @@ struct Config {
   std::int64_t validity_s = 3'600;  ///< proposed window of a bearer authorization
   std::int64_t publish_margin_s = 30;  ///< nothing is posted so close to the window's end
   /// `ordered`, `opaque` are the chain's own and overwritten from its ChainInfo.
-  domain::Policy policy;
+  domain::Policy policy = {};
 };
 
 /// A sending account the engine may use on a chain.
