@@ -1,4 +1,5 @@
 #include "engine/broadcaster.hpp"
+#include "base/kill_point.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -125,6 +126,7 @@ ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
     lane.ready.erase(sequence);
     posts.push_back(chain_.post(member.second->bytes, member.second->hash));
   }
+  HOLDFAST_KILL_POINT_IF(!posts.empty(), "KP3");
   auto answers = co_await join_all(std::move(posts));
   for (std::size_t i = 0; i < answers.size(); ++i) {
     auto& [sequence, member] = round.members[i];

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <holdfast/domain/follow.hpp>
+#include "base/kill_point.hpp"
 #include "engine/core.hpp"
 #include "engine/join.hpp"
 #include "store/reads.hpp"
@@ -282,7 +283,9 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
   }
   const bool reverted_for_good =
       what.move == FollowMove::back && seen && what.reason == std::string_view("reverted");
+  HOLDFAST_KILL_POINT_IF(what.move == FollowMove::settle, "KP8");
   auto moved = co_await core_.move(std::move(wanted));
+  HOLDFAST_KILL_POINT_IF(what.move == FollowMove::settle && moved.has_value(), "KP9");
   if (!moved) {
     log::info("listener_race",
               {{"intent", domain::text(facts.intent.id)}, {"why", moved.error().detail}});

@@ -1,6 +1,7 @@
 // Owns: the requests of the public face that write: create, authorize, submit, cancel, abandon.
 // Must never: let what a caller does after the write change what happens to the payment.
 #include <holdfast/domain/refs.hpp>
+#include "base/kill_point.hpp"
 #include "engine/errors.hpp"
 #include "engine/new_intent.hpp"
 #include "store/reads.hpp"
@@ -41,6 +42,7 @@ Awaitable<Result<Answer>> store_new(Core& core, const Caller& caller, domain::In
   const store::NewIntent wanted{std::move(intent), request_of(caller, "create"), core.queue_ms()};
   auto stored = co_await core.parts.store.write(
       [wanted](store::Txn& txn) { return store::create_intent(txn, wanted); });
+  HOLDFAST_KILL_POINT("CREATE4");
   if (stored && has_job) core.wake();
   co_return answer_of(std::move(stored));
 }

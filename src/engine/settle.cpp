@@ -1,5 +1,6 @@
 // Owns: the loop of one delivery and the acts that end or move it.
 #include "engine/settle.hpp"
+#include "base/kill_point.hpp"
 
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -211,6 +212,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
     seen_.send_slot = domain::SendSlotSeen{domain::Blocked::account_full};
     co_return Flow::again;
   }
+  HOLDFAST_KILL_POINT_IF(claimed.has_value(), "KP1");
   co_return co_await take(std::move(claimed));
 }
 
@@ -277,7 +279,9 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
     if (one.hash == step.hash) move.accepted = one.id;
   }
   const bool own_hash = move.accepted.has_value();
+  HOLDFAST_KILL_POINT("KP6");
   const Flow flow = co_await finish(std::move(move));
+  HOLDFAST_KILL_POINT_IF(flow == Flow::done, "KP7");
   Watched* const watched = unit_.watch.find(facts_.intent.id);
   if (!own_hash && theirs && theirs->hash == step.hash && watched != nullptr) {
     unit_.watch.include(*watched, *theirs, false);

@@ -1,5 +1,6 @@
 // Owns: from a reserved slot to posted bytes: build, sign, check, store, post.
 // Must never: post what was not stored first, or keep bytes whose storing was refused.
+#include "base/kill_point.hpp"
 #include "engine/post_answer.hpp"
 #include "engine/settle.hpp"
 #include "store/reads.hpp"
@@ -71,6 +72,7 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
   auto facts = co_await core_.parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::store_attempt(txn, wanted); });
   const bool stored = facts.has_value();
+  HOLDFAST_KILL_POINT_IF(stored, "KP2");
   if (stored) {
     ++core_.stats.attempts_stored;
     core_.changed(*facts);  // watched before it is posted: no block can come in between
@@ -86,6 +88,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
          "only stored bytes are posted");
   const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
                                                       facts_.intent.publish_before_s);
+  HOLDFAST_KILL_POINT("KP5");
   ++core_.stats.posts;
   if (answer.not_sent() == nullptr) {
     unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms());

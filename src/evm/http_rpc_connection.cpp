@@ -1,4 +1,5 @@
 #include "evm/http_rpc_connection.hpp"
+#include "base/kill_point.hpp"
 
 #include <array>
 #include <tuple>
@@ -113,6 +114,7 @@ asio::awaitable<ExchangeEnd> HttpConnection::exchange(const std::string& request
   rethrow_cancellation(error);
   if (error) co_return ExchangeEnd{{}, "the request was not written: " + error.message()};
 
+  HOLDFAST_KILL_POINT_IF(request.find("eth_sendRawTransaction") != std::string::npos, "KP4");
   progress.doing = "waiting for the answer";
   HttpAnswerReader reader(body_limit);
   while (true) {

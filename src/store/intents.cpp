@@ -1,6 +1,7 @@
 // Creating an intent, and the requests that are answered the same for ever.
 #include <algorithm>
 
+#include "base/kill_point.hpp"
 #include "store/events.hpp"
 #include "store/moves.hpp"
 #include "store/reads.hpp"
@@ -85,10 +86,13 @@ Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
     ensure(there.has_value(), "an id is taken by no intent");
     return created_before(txn, *there, wanted);
   }
+  HOLDFAST_KILL_POINT("CREATE1");
   write_birth(txn, row, wanted.request);
+  HOLDFAST_KILL_POINT("CREATE2");
   if (authorized) {
     enqueue_for_change(txn, row, wanted.queue_ms != 0 ? wanted.queue_ms : intent.created_ms);
   }
+  HOLDFAST_KILL_POINT("CREATE3");
   return Answered{std::move(intent), false};
 }
 

@@ -1,0 +1,184 @@
+// Owns: one case's world: a node (a real anvil that all cases share, or a scripted one), the fault
+// proxy before it, the real binary with a store of its own, accounts of its own, and the questions
+// a case asks. At the end `check_all` looks at everything, whatever the case was about.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "server.hpp"
+#include "store_probe.hpp"
+#include "support/anvil.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/real_time.hpp"
+#include "support/scripted_node.hpp"
+#include "support/temp_folder.hpp"
+
+namespace holdfast::cases {
+
+namespace json = boost::json;
+
+/// An account made for one case.
+struct Person {
+  std::string address;  ///< EIP-55
+  std::string key;      ///< 64 hex digits
+};
+Person new_person();
+
+/// When blocks come.
+enum class Blocks { by_hand, every_second, at_once };
+
+struct Options {
+  Blocks blocks = Blocks::by_hand;
+  bool scripted = false;  ///< the scripted node in place of anvil
+  test::ScriptedNodeOptions node = {};
+  unsigned relayers = 1;
+  std::int64_t lease_ms = 5'000;
+  std::int64_t stuck_after_ms = 10'000;
+  std::int64_t review_after_ms = 60'000;
+  std::int64_t retry_cap_ms = 1'000;
+  std::int64_t deadline_ms = 2'000;  ///< of a send, as of all calls
+  std::int64_t drain_ms = 10'000;
+  unsigned rpc_batch = 1;  ///< one call an exchange, so that a fault is the whole exchange's
+  unsigned max_unconsumed = 16;
+  std::string store_folder = {};  ///< empty: the rig's own
+  std::string more_engine = {};   ///< lines for [engine]
+  std::string more_chain = {};    ///< lines for [[chain]]
+  std::string log_level = "debug";
+  bool kill_points = false;  ///< the binary that has them
+};
+
+struct Answer {
+  int status = 0;  ///< 0: none came
+  json::value body = nullptr;
+  std::string text = {};
+  bool replayed = false;
+};
+
+/// One payment of a case.
+struct Payment {
+  std::string id;
+  std::string ref;
+  std::string key;     ///< the idempotency key of its creation
+  std::string request; ///< that request's body
+  std::string first_answer;
+  std::string token;   ///< the API key it came with
+  std::string method;
+};
+
+/// What a case does not hold to, each with the reason at the place of use.
+struct Allowed {
+  bool server_errors = false;    ///< 5xx answers: a store fault was injected
+  bool more_numbers = false;     ///< a second number for an intent
+  bool more_bodies = false;      ///< other bytes at the same number
+  bool queued = false;           ///< transactions left above a gap, or gaps in the numbers
+  bool unpaired_transfers = false;  ///< the chain was taken back below its final height
+  bool unsettled = false;        ///< payments that are not terminal
+};
+
+class Rig {
+ public:
+  explicit Rig(Options options = {});
+  ~Rig();
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+
+  // --- the engine -------------------------------------------------------------------------------
+  /// Starts it and waits until it serves and its chain is usable. `kill_at` as HOLDFAST_KILL_AT.
+  void start(const std::string& kill_at = "");
+  /// Starts it without waiting for anything but the process.
+  void start_unready(const std::string& kill_at = "");
+  bool ready();
+  void kill();
+  Ended stop(int signal, std::int64_t ms = 30'000);
+  /// Waits for an end that a kill point brings.
+  bool dies_within(std::int64_t ms);
+  bool running() { return server_ && server_->running(); }
+  std::string log() const;
+  std::string verb(const std::vector<std::string>& arguments, int* code = nullptr) const;
+  Server& server() { return *server_; }
+  /// The configuration is written anew at each start.
+  Options options;
+
+  // --- its API ----------------------------------------------------------------------------------
+  Answer ask(const std::string& method, const std::string& target, const std::string& body = "",
+             const std::string& key = "", const std::string& token = "");
+  std::string payout_body(const std::string& amount = "1000000") const;
+  std::string authorization_body(const std::string& amount = "1000000") const;
+  /// A payout, asked for with an idempotency key of its own.
+  Payment payout(const std::string& amount = "1000000");
+  /// Created and not signed.
+  Payment created(const std::string& amount = "1000000");
+  /// Created and signed by the payer.
+  Payment authorized(const std::string& amount = "1000000");
+  std::vector<Payment> payouts(int count);
+  Payment ask_for(const std::string& body, const std::string& key, const std::string& token = "");
+  Answer sign(const Payment& payment, const Answer& created);
+  json::value detail(const std::string& id);
+  std::string state(const std::string& id);
+  /// Asks until it stands there.
+  bool reaches(const std::string& id, const std::string& state, std::int64_t ms = 10'000);
+  /// Mines a block at a time until all stand there.
+  bool mine_until(const std::vector<Payment>& all, const std::string& state,
+                  std::int64_t ms = 20'000);
+  bool mine_until(const Payment& one, const std::string& state, std::int64_t ms = 20'000);
+  /// A second API key, another caller.
+  std::string add_key(const std::string& name, const std::string& scope);
+
+  // --- the chain --------------------------------------------------------------------------------
+  json::value rpc(const std::string& method, const json::array& params = {}) const;
+  void mine(unsigned blocks = 1);
+  void set_blocks(Blocks blocks);
+  void fund(const Person& person);
+  std::uint64_t nonce(const Person& person, const std::string& tag = "latest") const;
+  bool is_mined(const std::string& hash) const;
+  /// How many transfers of the payee's carry this ref.
+  std::size_t transfers(const Payment& payment) const;
+  std::size_t transfers_of_all() const;
+
+  // --- looking back -----------------------------------------------------------------------------
+  StoreProbe store() const { return StoreProbe(store_path()); }
+  std::string store_path() const;
+  /// Raw transactions of the payment's own attempts that passed the proxy.
+  std::vector<test::SentRaw> raws_of(const Payment& payment) const;
+
+  /// Replays, a stop if it runs, then everything: see checks.cpp.
+  void check_all(const Allowed& allowed = {});
+
+  std::unique_ptr<test::ScriptedNode> node;  ///< when scripted
+  std::unique_ptr<test::FaultProxy> proxy;
+  std::string token;  ///< the asset
+  std::vector<Person> relayers;
+  Person payer = new_person();
+  Person merchant = new_person();
+  std::vector<Payment> payments;
+
+ private:
+  friend class Checks;
+
+  void write_config() const;
+  std::uint16_t node_port() const;
+
+  test::TempFolder folder_;
+  std::unique_ptr<Server> server_;
+  std::uint16_t port_ = 0;
+  std::string api_key_;
+  std::uint64_t first_block_ = 0;
+  int keys_ = 0;
+  int server_errors_ = 0;
+  mutable std::mutex stored_first_mutex_;
+  std::vector<std::string> posted_unstored_;  // hashes that arrived before they were stored
+};
+
+/// The node that all cases share; anvil is started by the first that asks.
+test::Anvil& shared_anvil();
+
+std::string text_of(const json::value& object, const std::string& member);
+
+}  // namespace holdfast::cases
