@@ -148,6 +148,7 @@ Awaitable<Result<Detail>> Engine::detail(std::optional<domain::CallerId> caller,
   Detail detail;
   detail.intent = std::move(rows.facts->intent);
   detail.slot = std::move(rows.facts->slot);
+  detail.earlier_slots = std::move(rows.facts->earlier_slots);
   detail.attempts = std::move(rows.facts->attempts);
   for (const store::Event& event : rows.events) detail.history.push_back(to_history(event));
   for (store::EntryRow& row : rows.entries) {

@@ -24,6 +24,8 @@ class Category final : public boost::system::error_category {
       case EngineError::draining: return "draining";
       case EngineError::try_again: return "try_again";
       case EngineError::name_taken: return "name_taken";
+      case EngineError::wrong_state: return "wrong_state";
+      case EngineError::unproven: return "unproven";
     }
     return "unknown";
   }
@@ -48,6 +50,10 @@ Error at_the_face(const Error& error) {
   if (code == StoreError::redemption_taken) {
     return refuse(EngineError::redemption_taken, error.detail);
   }
+  if (code == StoreError::letter_ended || code == StoreError::no_help) {
+    return refuse(EngineError::wrong_state, error.detail);
+  }
+  if (code == StoreError::unproven) return refuse(EngineError::unproven, error.detail);
   if (code == StoreError::version_conflict || code == domain::TransitionError::version_conflict) {
     return refuse(EngineError::try_again, "the payment changed at this moment; ask again");
   }

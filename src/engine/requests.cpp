@@ -1,5 +1,6 @@
 // Owns: the requests of the public face that write: create, authorize, submit, cancel, abandon.
 // Must never: let what a caller does after the write change what happens to the payment.
+#include "engine/requests.hpp"
 #include <holdfast/domain/refs.hpp>
 #include "base/kill_point.hpp"
 #include "engine/errors.hpp"
@@ -8,9 +9,6 @@
 #include "store/writes.hpp"
 
 namespace holdfast::engine {
-namespace {
-
-constexpr std::size_t longest_reason = 200;
 
 store::Request request_of(const Caller& caller, std::string_view route) {
   const Digest digest = FieldHash("holdfast/request/1")
@@ -23,6 +21,8 @@ store::Request request_of(const Caller& caller, std::string_view route) {
   request.fingerprint = caller.fingerprint;
   return request;
 }
+
+namespace {
 
 Result<Answer> answer_of(Result<store::Answered> stored) {
   if (!stored) return at_the_face(stored.error());
@@ -181,7 +181,14 @@ Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std
   wanted.reason = std::move(reason);
   wanted.caller = caller.id;
   wanted.request = request_of(caller, "cancel/" + domain::text(id));
-  co_return co_await answer_move(*core, std::move(wanted));
+  auto answer = co_await answer_move(*core, std::move(wanted));
+  if (answer || answer.error().code != EngineError::too_late) co_return answer;
+  // Told as it is, not as the table of moves puts it.
+  const auto intent = co_await find(caller.id, id);
+  if (!intent || domain::is_terminal(intent->state)) co_return answer;
+  co_return refuse(EngineError::too_late,
+                   "the payment is " + std::string(domain::to_text(intent->state)) +
+                       ": it can be canceled until settling starts, and not any more");
 }
 
 Awaitable<Result<domain::Intent>> Engine::abandon(std::string who, domain::IntentId id,

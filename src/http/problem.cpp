@@ -31,6 +31,8 @@ Row row_of(EngineError error) {
     case EngineError::draining: return {503, "draining", 1};
     case EngineError::try_again: return {503, "try_again", 1};
     case EngineError::name_taken: return {409, "name_taken"};
+    case EngineError::wrong_state: return {409, "wrong_state"};
+    case EngineError::unproven: return {409, "unproven"};
   }
   return {500, "internal_error"};
 }

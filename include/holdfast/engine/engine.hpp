@@ -20,6 +20,7 @@
 #include <holdfast/domain/journal.hpp>
 #include <holdfast/domain/slot.hpp>
 #include <holdfast/engine/config.hpp>
+#include <holdfast/engine/desk.hpp>
 #include <holdfast/ports/chain.hpp>
 #include <holdfast/ports/clock.hpp>
 #include <holdfast/ports/entropy.hpp>
@@ -46,6 +47,8 @@ enum class EngineError {
   draining,               ///< nothing new is taken
   try_again,              ///< a node or the store cannot answer now; nothing was changed
   name_taken,             ///< an API key of this name is there, or was
+  wrong_state,            ///< an operator's wish that does not start where the payment stands
+  unproven,               ///< an operator's wish whose proof is missing; the sentence names it
 };
 boost::system::error_code make_error_code(EngineError error);
 
@@ -108,6 +111,7 @@ struct JournalItem {
 struct Detail {
   domain::Intent intent;
   std::optional<domain::Slot> slot;
+  std::vector<domain::Slot> earlier_slots;  ///< other numbers an attempt was stored at
   std::vector<domain::Attempt> attempts;
   std::vector<HistoryItem> history;
   std::vector<JournalItem> journal;
@@ -138,6 +142,13 @@ struct ChainStatus {
   std::uint64_t finalized = 0;
   std::vector<std::string> methods;
   std::vector<std::string> accounts;
+};
+
+/// A payment in review, with all that may help to end it.
+struct Review {
+  Detail detail;
+  std::optional<Found> found;
+  std::vector<domain::Resolution> possible;  ///< as far as the store can tell
 };
 
 /// A key of the HTTP face. Its name is the caller's id; the token itself is never kept.
@@ -237,6 +248,23 @@ class Engine {
   Awaitable<Result<domain::Intent>> wait(std::optional<domain::CallerId> caller,
                                          domain::IntentId id, WaitFor level,
                                          std::int64_t deadline_ms);
+
+  // ---- the operators' desk (scope ops; desk.cpp). `who` signs in the history.
+
+  Awaitable<DeadLetterPage> dead_letters(std::size_t limit, std::int64_t cursor, bool open_only);
+  Awaitable<Result<DeadLetter>> dead_letter(std::int64_t number);
+  /// Queues the parked job again; it moves nothing by itself. `not_found`, `wrong_state`. Replayed
+  /// when repeated with the same key, as the three below.
+  Awaitable<Result<DeadLetterAnswer>> redrive(Caller who, std::int64_t number, std::string reason);
+  Awaitable<Result<DeadLetterAnswer>> drop_dead_letter(Caller who, std::int64_t number,
+                                                       std::string reason);
+  /// `wrong_state` unless it is in review.
+  Awaitable<Result<Review>> review(domain::IntentId id);
+  /// One of the resolutions of domain/review.hpp, with its proof read from the chain. Nothing is
+  /// changed by a refusal: `wrong_state`, `unproven` (the sentence names what is missing),
+  /// `try_again` (a node cannot answer).
+  Awaitable<Result<Resolved>> resolve(Caller who, domain::IntentId id, Resolve wanted);
+  Awaitable<std::vector<AccountStatus>> accounts();
 
   // ---- keys
 
