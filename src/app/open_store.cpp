@@ -6,6 +6,7 @@
 #include <holdfast/sqlite/sqlite.hpp>
 
 #include "app/config.hpp"
+#include "store/mark.hpp"
 
 namespace holdfast::app {
 namespace {
@@ -52,6 +53,9 @@ int with_writer(const std::string& path, const std::function<int(store::Txn&)>& 
     options.path = path;
     const auto driver = sqlite::open_sqlite(options);
     const auto connection = driver->open_writer();
+    if (auto beside = driver->side_record()) {
+      store::Marker(std::move(beside), driver->name()).open(*connection);
+    }
     connection->begin_write();
     store::Txn txn(*connection);
     const int code = work(txn);

@@ -88,8 +88,9 @@ Awaitable<void> dispatch(Core& core) {
 Awaitable<void> keep_leases(Core& core) {
   while (!core.broken) {
     co_await core.parts.clock.sleep(core.config.lease_ms / 3);
-    if (core.held.empty()) continue;
     try {
+      co_await core.parts.store.keep_mark();
+      if (core.held.empty()) continue;
       const std::int64_t until_ms = core.queue_ms() + core.config.lease_ms;
       co_await core.parts.store.write([held = core.held, until_ms](store::Txn& txn) {
         // A receipt that is stale is somebody else's job by now: its delivery will find out.

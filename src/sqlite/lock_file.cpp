@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <holdfast/ports/sql.hpp>
+#include "sqlite/side_file.hpp"
 
 namespace holdfast::sqlite {
 
@@ -56,10 +57,7 @@ void write_pid(int fd, const std::string& store) {
 }  // namespace
 
 LockFile::LockFile(const std::string& database, const std::string& store) {
-  std::error_code ignored;
-  std::filesystem::path real = std::filesystem::weakly_canonical(database, ignored);
-  if (ignored) real = database;
-  real += ".lock";
+  const std::filesystem::path real = real_path_of(database) + ".lock";
   fd_ = open(real.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) throw_open_failure(store, errno);
   try {

@@ -5,6 +5,7 @@
 
 #include "sqlite/connection.hpp"
 #include "sqlite/failure.hpp"
+#include "sqlite/side_file.hpp"
 
 namespace holdfast::sqlite {
 
@@ -132,6 +133,11 @@ class SqliteDriver final : public sql::Driver {
     }
     set_number(*db, "query_only", 1);
     return db;
+  }
+
+  std::unique_ptr<sql::SideRecord> side_record() override {
+    if (!options_.mark || options_.read_only || in_memory(options_)) return nullptr;
+    return std::make_unique<SideFile>(options_.path, ".mark", store_);
   }
 
   std::string name() const override { return store_; }

@@ -66,4 +66,8 @@ extern const std::string_view entry_columns;  // sequence, id, kind, chain, asse
 /// Empty when the row holds what no entry can be: kind, legs.
 std::optional<domain::Entry> entry_from(const Row& row, int first_column = 0);
 
+/// Walks the hash chain of the newest thousand entries. Throws sql::Failure{corrupt} naming the
+/// first sequence number that is broken; `name` begins the sentence.
+void check_journal_tail(Txn& txn, const std::string& name);
+
 }  // namespace holdfast::store

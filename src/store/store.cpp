@@ -20,6 +20,14 @@ void Store::submit(std::unique_ptr<detail::Operation> operation) {
 StoreStats Store::stats() const { return core_->stats(); }
 bool Store::usable() const { return core_->usable(); }
 std::string Store::name() const { return core_->name(); }
+const std::optional<std::string>& Store::restored() const { return core_->restored(); }
+
+boost::asio::awaitable<void> Store::keep_mark() {
+  const auto marker = core_->marker();
+  if (!marker) co_return;
+  co_await read([marker](Txn& txn) { marker->keep(txn); });
+}
+
 void Store::abandon() { core_->abandon(); }
 
 }  // namespace holdfast::store

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 
 #include <holdfast/base/ensure.hpp>
+#include <holdfast/base/log.hpp>
 
 namespace holdfast::store {
 
@@ -52,7 +53,7 @@ Store::Core::Core(std::unique_ptr<sql::Driver> driver, StoreOptions options)
   ensure(static_cast<bool>(options_.waiters), "a store needs an executor for its waiters");
   ensure(options_.max_batch > 0 && options_.max_queued > 0, "a store's limits are above zero");
   try {
-    db_ = driver_->open_writer();
+    open();
   } catch (const sql::Failure& failure) {
     throw StoreUnavailable(failure.cause(), failure.what());
   }
@@ -60,6 +61,15 @@ Store::Core::Core(std::unique_ptr<sql::Driver> driver, StoreOptions options)
 }
 
 Store::Core::~Core() = default;
+
+void Store::Core::open() {
+  db_ = driver_->open_writer();
+  auto beside = driver_->side_record();
+  if (!beside) return;
+  marker_ = std::make_shared<Marker>(std::move(beside), name_);
+  marker_->open(*db_);
+  restored_ = marker_->restored();
+}
 
 void Store::Core::start() {
   if (!options_.runner) thread_ = std::thread([this] { run_thread(); });
@@ -191,9 +201,21 @@ void Store::Core::close() {
     waiting.each([&](detail::Operation& operation) { operation.fail(error); });
     deliver(std::move(waiting));
   }
+  if (batch_ && !batch_->in_doubt()) keep_mark_at_end();
   batch_.reset();
   db_.reset();
   driver_.reset();
+}
+
+// A mark that is older than the store is no harm: the next opening brings it up.
+void Store::Core::keep_mark_at_end() {
+  if (!marker_) return;
+  try {
+    Txn txn(*db_);
+    marker_->keep(txn);
+  } catch (const sql::Failure& failure) {
+    log::warn("mark_not_kept", {{"why", failure.what()}});
+  }
 }
 
 StoreStats Store::Core::stats() const {

@@ -13,6 +13,7 @@
 #include <holdfast/store/store.hpp>
 
 #include "store/batch.hpp"
+#include "store/mark.hpp"
 #include "store/operation_list.hpp"
 
 namespace holdfast::store {
@@ -34,11 +35,16 @@ class Store::Core : public std::enable_shared_from_this<Core> {
   StoreStats stats() const;
   bool usable() const;
   const std::string& name() const { return name_; }
+  const std::optional<std::string>& restored() const { return restored_; }
+  /// Null: this store keeps no mark. Used where the writing connection is.
+  const std::shared_ptr<Marker>& marker() const { return marker_; }
 
  private:
   using OperationList = detail::OperationList;
   class Delivery;
 
+  void open();
+  void keep_mark_at_end();
   void run_thread();
   void run_turn();
   OperationList take_batch();
@@ -54,6 +60,8 @@ class Store::Core : public std::enable_shared_from_this<Core> {
   // The runner's, while a batch runs; before the start and after the end, the waiters'.
   std::unique_ptr<sql::Connection> db_;
   std::unique_ptr<detail::Batch> batch_;
+  std::shared_ptr<Marker> marker_;
+  std::optional<std::string> restored_;
 
   // The waiters' executor's: everything submitted and not yet completed.
   detail::Outstanding outstanding_;

@@ -83,6 +83,13 @@ bool enqueue_job(Txn& txn, const domain::Job& job, std::int64_t visible_ms);
 /// Must normally find none.
 std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std::size_t limit);
 
+// ---- the store itself
+// ----------------------------------------------------------------------------------
+
+/// An operator answers for a store that was put back from a backup: from the next opening on it is
+/// one like any other. An event of kind "account". False, and nothing written, when it was not.
+bool acknowledge_restored(Txn& txn, std::string_view who, std::int64_t now_ms);
+
 // ---- keys
 // --------------------------------------------------------------------------------------------
 

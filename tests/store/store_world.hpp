@@ -83,8 +83,8 @@ class World {
     store_ = std::make_unique<store::Store>(driver(), options_);
   }
   std::unique_ptr<sql::Driver> driver() {
-    return sqlite::open_sqlite_with({.path = folder_ / "notes.db", .vfs = disk_.name()},
-                                    notes_schema);
+    return sqlite::open_sqlite_with(
+        {.path = folder_ / "notes.db", .vfs = disk_.name(), .mark = false}, notes_schema);
   }
   void close() { store_.reset(); }
 

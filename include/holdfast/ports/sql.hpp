@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -78,6 +79,19 @@ class Connection {
   virtual std::int64_t last_rowid() const = 0;
 };
 
+/// A small record beside the database and outside of its transactions: putting the database back
+/// from a backup does not bring it back too.
+class SideRecord {
+ public:
+  virtual ~SideRecord() = default;
+  /// Empty: there is none. Throws Failure.
+  virtual std::optional<Bytes> read() = 0;
+  /// Replaces it whole; durable when this returns. Throws Failure: full, read_only, io; what was
+  /// there before may then stay.
+  virtual void write(ByteView content) = 0;
+  virtual std::string name() const = 0;  ///< for messages, with no directory
+};
+
 /// Opens connections to one database. The writer is opened once, owns the database (a lock that
 /// names the owner) and has migrated it; readers see the newest commit and never write.
 class Driver {
@@ -85,6 +99,9 @@ class Driver {
   virtual ~Driver() = default;
   virtual std::unique_ptr<Connection> open_writer() = 0;
   virtual std::unique_ptr<Connection> open_reader() = 0;
+  /// Where the store's watermark is kept; null: this database keeps none. The owner's to use, after
+  /// `open_writer`.
+  virtual std::unique_ptr<SideRecord> side_record() { return nullptr; }
   /// For messages: "the store FILE" with no directory.
   virtual std::string name() const = 0;
 };

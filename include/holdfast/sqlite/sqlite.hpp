@@ -14,6 +14,8 @@ struct SqliteOptions {
   std::string path = {};
   std::string vfs = {};    ///< SQLite's name of a VFS; empty: the default one
   bool lock = true;        ///< flock on "<path>.lock", with our pid inside; off in the simulator
+  /// The watermark in "<path>.mark": a store that is behind it was put back from a backup.
+  bool mark = true;
   bool read_only = false;  ///< open_writer refuses; no lock is taken
   std::int64_t busy_ms = 2000;
   /// A commit that leaves this many pages in the write-ahead log also carries them into the file.

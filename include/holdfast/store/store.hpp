@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -82,7 +83,7 @@ class Operation;
 class Store {
  public:
   /// Opens the writer. Throws StoreUnavailable with a sentence (locked by pid N, from the future,
-  /// damaged, read-only).
+  /// damaged, read-only, its mark is another store's).
   Store(std::unique_ptr<sql::Driver> driver, StoreOptions options);
   /// Finishes the batch that runs, fails what waits with StoreUnavailable, joins the thread.
   ~Store();
@@ -103,6 +104,13 @@ class Store {
 
   StoreStats stats() const;
   bool usable() const;  ///< false after StoreInDoubt
+  /// Why this store, as it was opened, is not the one it was: behind its watermark, put back from a
+  /// backup. Empty when it is, when an operator has answered for it (store::acknowledge_restored),
+  /// and where no mark is kept. Fixed at opening.
+  const std::optional<std::string>& restored() const;
+  /// Writes the watermark when the store has moved since. Closing does so too. Throws as `read`
+  /// does.
+  boost::asio::awaitable<void> keep_mark();
   std::string name() const;
 
   /// Drops every waiter without resuming it (its frame is gone or going): for teardown before the
