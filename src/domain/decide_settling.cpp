@@ -105,8 +105,11 @@ std::optional<Step> nothing_signed(const View& view) {
     return view.nack("simulation_unreadable");
   }
   if (view.seen.sign) {
-    const bool wrong = view.seen.sign->result == SignSeen::Result::wrong_bytes;
-    return view.nack(wrong ? "wrong_bytes" : "signer_unavailable");
+    switch (view.seen.sign->result) {
+      case SignSeen::Result::signer_unavailable: return view.nack("signer_unavailable");
+      case SignSeen::Result::wrong_bytes: return view.nack("wrong_bytes");
+      case SignSeen::Result::at_ceiling: return view.nack("at_fee_ceiling");
+    }
   }
   if (view.policy.opaque) return step::AskSender{};
   return step::SignAndStore{};
@@ -170,9 +173,10 @@ std::optional<Step> pending(const View& view) {
   const Attempt* found = view.newest_found({Found::pending});
   if (found == nullptr) return std::nullopt;
   const bool may_push = view.is_stuck() && view.still_wanted() && !view.seen.post;
-  if (!may_push || view.seen.sign) return step::Confirm{*found->hash};
-  if (view.may_replace()) return step::Replace{true};
-  const Attempt* attempt = view.postable();
+  const bool at_ceiling = view.seen.sign && view.seen.sign->result == SignSeen::Result::at_ceiling;
+  if (!may_push || (view.seen.sign && !at_ceiling)) return step::Confirm{*found->hash};
+  if (view.may_replace() && view.now.block_since_post) return step::Replace{true};
+  const Attempt* attempt = view.newest_accepted();
   if (attempt == nullptr) return step::Confirm{*found->hash};
   return step::Post{attempt->id};
 }

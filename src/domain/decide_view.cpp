@@ -97,12 +97,22 @@ const Attempt* View::outside_attempt() const {
                 [](const Attempt& each) { return !each.slot && each.bytes.empty(); });
 }
 
+bool View::may_post(const Attempt& each) const {
+  return is_pay(each) && at_current_slot(each) && may_live(each) && each.hash &&
+         !each.bytes.empty();
+}
+
 const Attempt* View::postable() const {
   if (facts.slot && facts.slot->handed_over) return nullptr;
-  return newest(facts.attempts, [&](const Attempt& each) {
-    return is_pay(each) && at_current_slot(each) && may_live(each) && each.hash &&
-           !each.bytes.empty();
+  return newest(facts.attempts, [&](const Attempt& each) { return may_post(each); });
+}
+
+const Attempt* View::newest_accepted() const {
+  if (facts.slot && facts.slot->handed_over) return nullptr;
+  const Attempt* accepted = newest(facts.attempts, [&](const Attempt& each) {
+    return may_post(each) && each.outcome == AttemptOutcome::accepted;
   });
+  return accepted != nullptr ? accepted : postable();
 }
 
 bool View::is_own_attempt(const TxHash& hash) const {

@@ -46,12 +46,16 @@ struct View {
   /// Its bytes may still run: not so where its slot was consumed with finality.
   bool may_live(const Attempt& attempt) const;
   bool any_may_live() const;
+  /// `pay` bytes of the current slot that may still run.
+  bool may_post(const Attempt& attempt) const;
   /// No attempt row, and no slot that says there was one.
   bool nothing_signed() const;
   /// Asked of an outside sender that left neither bytes nor a sequence.
   const Attempt* outside_attempt() const;
   /// The newest `pay` bytes of the current slot that may be posted; none of a handed-over slot.
   const Attempt* postable() const;
+  /// Of those the newest that a node accepted, else the newest.
+  const Attempt* newest_accepted() const;
   bool is_own_attempt(const TxHash& hash) const;
   const Attempt* pay_attempt_with(const TxHash& hash) const;
 

@@ -176,7 +176,8 @@ Scene build(const Choice& choice) {
   s.policy.can_hand_over = choice[dim_abilities] == 1;
   s.now.lapsed_leases = choice[dim_budget] == 1 ? s.policy.max_lapsed_leases + 1 : 0;
   s.facts.slots_taken = 1 + static_cast<std::uint32_t>(choice[dim_slots_taken]);
-  if (choice[dim_stuck] == 1) s.now.since_post_ms = s.policy.stuck_after_ms;
+  if (choice[dim_stuck] > 0) s.now.since_post_ms = s.policy.stuck_after_ms;
+  s.now.block_since_post = choice[dim_stuck] != 2;
   return s;
 }
 

@@ -11,7 +11,7 @@ struct World {
   Random random;
   bool ended = false;
 
-  bool chance() { return draw(random, 2) == 0; }
+  bool chance() { return draw(random, 3) == 0; }
   void clear() { s.seen = {}; }
   void stored() {
     s.attempt();

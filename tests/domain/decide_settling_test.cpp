@@ -298,11 +298,28 @@ TEST_CASE("decide: settling: stuck and lowest in line: dearer, or the same bytes
   CHECK(s.step() == "post");
   s.posted(PostAnswer::accepted);
   CHECK(s.step() == "confirm");
+  // Without a block since the post a higher fee buys nothing.
+  Scene waiting = signed_scene().searched({Found::pending});
+  waiting.now.since_post_ms = waiting.policy.stuck_after_ms;
+  waiting.now.block_since_post = false;
+  CHECK(waiting.step() == "post");
   // Those behind the lowest neither age nor bump.
   Scene behind = signed_scene().searched({Found::pending});
   behind.now.since_post_ms = 10 * behind.policy.stuck_after_ms;
   behind.facts.slot_is_lowest = false;
   CHECK(behind.step() == "confirm");
+}
+
+TEST_CASE("decide: settling: at the fee ceiling the newest accepted bytes are posted again") {
+  Scene s = signed_scene().attempt(AttemptOutcome::refused);
+  s.facts.attempts[0].outcome = AttemptOutcome::accepted;
+  s.searched({Found::pending, Found::not_found});
+  s.now.since_post_ms = s.policy.stuck_after_ms;
+  CHECK(s.step() == "replace");
+  s.seen.sign = SignSeen{SignSeen::Result::at_ceiling};
+  CHECK(s.take<step::Post>().attempt == AttemptId{1});
+  s.posted(PostAnswer::accepted);
+  CHECK(s.step() == "confirm");
 }
 
 TEST_CASE("decide: settling: a definite refusal is looked up once more before it is believed") {

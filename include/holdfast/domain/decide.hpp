@@ -84,6 +84,7 @@ struct SignSeen {
   enum class Result {
     signer_unavailable,
     wrong_bytes,  ///< they do not say what the record says: raise the alarm
+    at_ceiling,  ///< a replacement would offer more than the chain's ceiling
   } result = Result::signer_unavailable;
 };
 
@@ -136,8 +137,8 @@ struct Policy {
   std::int64_t grace_s = 86'400;
   std::uint32_t max_lapsed_leases = 5;
   /// What this engine can do; without them the same bytes are posted again and the job waits.
-  bool can_replace = false;
-  bool can_hand_over = false;
+  bool can_replace = true;
+  bool can_hand_over = true;
   RetryPolicy retry;
 };
 
@@ -149,6 +150,8 @@ struct Now {
   std::uint64_t jitter = 0;
   std::uint32_t lapsed_leases = 0;  ///< of this job: what spends the delivery budget
   bool declared_poison = false;  ///< its deliveries go round in circles: the budget counts as spent
+  /// A block came since the post. While none comes, a higher fee buys nothing.
+  bool block_since_post = true;
 };
 
 // ---- steps --------------------------------------------------------------------------------------
