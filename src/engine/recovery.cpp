@@ -67,7 +67,7 @@ Awaitable<void> end_used_slots(Core& core, Unit& unit, AccountState& account) {
       });
   int read = 0;
   for (const store::OpenSlot& one : open) {
-    const bool driven = one.item_state && !domain::is_terminal(*one.item_state);
+    const bool driven = one.item && !domain::is_terminal(one.item->state);
     if (one.slot.sequence >= account.counts->finalized || read == most_read) break;
     if (driven && !one.slot.handed_over) continue;
     ++read;

@@ -32,17 +32,10 @@ Result<void> check_slot(const SlotRow* row, const AttemptToStore& wanted) {
     return not_signable("the slot is not " + text(wanted.id) + "'s current one");
   }
   const domain::Slot& slot = row->slot;
-  const bool is_noop = wanted.attempt.kind == AttemptKind::noop;
-  const bool is_open = domain::is_signed_and_unconsumed(slot.state) ||
-                       (slot.state == SlotState::reserved && !is_noop);
-  if (!is_open) {
+  if (slot.state != SlotState::reserved && !domain::is_signed_and_unconsumed(slot.state)) {
     return not_signable("the slot is " + std::string(domain::to_text(slot.state)));
   }
-  // Handed over, the account runs a noop there; before, only the payment.
-  if (slot.handed_over != is_noop) {
-    return not_signable(slot.handed_over ? "the slot was handed to the account"
-                                         : "the slot was not handed to the account");
-  }
+  if (slot.handed_over) return not_signable("the slot was handed to the account");
   if (row->epoch != wanted.epoch) {
     return refuse(StoreError::stale_epoch,
                   slot.account.value + " was taken over by another engine");
@@ -50,12 +43,11 @@ Result<void> check_slot(const SlotRow* row, const AttemptToStore& wanted) {
   return {};
 }
 
-/// A noop is the account's: it asks neither for the intent's state nor for a receipt.
 Result<void> check_storable(const Payment& payment, const AttemptToStore& wanted) {
+  if (wanted.attempt.kind != AttemptKind::pay) return not_signable("a noop is the account's");
   if (wanted.attempt.fees.gas_limit > largest_stored) {
     return not_signable("the gas limit is over 2^63 - 1");
   }
-  if (wanted.attempt.kind == AttemptKind::noop) return check_slot(payment.current_slot(), wanted);
   const domain::Intent& intent = payment.intent();
   if (intent.version != wanted.version) {
     return refuse(StoreError::version_conflict, text(intent.id) + " changed meanwhile");
@@ -71,8 +63,10 @@ Result<void> check_storable(const Payment& payment, const AttemptToStore& wanted
                              : check_without_slot(payment);
 }
 
+}  // namespace
+
 domain::AttemptId insert_attempt(Txn& txn, const domain::Attempt& attempt,
-                                 std::int64_t intent_row) {
+                                 std::optional<std::int64_t> intent_row) {
   execute(txn,
           "INSERT INTO attempts (intent, slot, kind, bytes, hash, max_fee, priority_fee, gas_limit,"
           " outcome, detail, stored_ms, posted_ms)"
@@ -82,8 +76,6 @@ domain::AttemptId insert_attempt(Txn& txn, const domain::Attempt& attempt,
           attempt.fees.gas_limit, domain::to_text(attempt.outcome), attempt.stored_ms);
   return {txn.db().last_rowid()};
 }
-
-}  // namespace
 
 Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted) {
   auto payment = load_payment(txn, wanted.id);

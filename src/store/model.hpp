@@ -124,6 +124,47 @@ struct AttemptToStore {
   std::int64_t now_ms = 0;
 };
 
+/// A payment's signed slot, given to the account: by its delivery (receipt and version are then
+/// checked) or by the account itself.
+struct HandOver {
+  domain::IntentId id;
+  domain::SlotId slot;
+  std::uint64_t epoch = 0;
+  std::optional<std::uint64_t> version;
+  std::optional<domain::Receipt> receipt;
+  std::string why;
+  std::int64_t now_ms = 0;
+};
+
+/// A noop at a slot that was handed over, or that the account took for itself.
+struct NoopToStore {
+  domain::SlotId slot;
+  std::uint64_t epoch = 0;
+  domain::Attempt attempt;  ///< its kind, slot and intent are set by the write
+  std::int64_t now_ms = 0;
+};
+
+/// A number that later ones wait for, and that nobody will use.
+struct Gap {
+  domain::Sequence sequence;
+  std::optional<domain::IntentId> item;  ///< whose it was last
+};
+
+struct GapToFill {
+  domain::ChainId chain;
+  domain::Address account;
+  std::uint64_t epoch = 0;
+  domain::Sequence sequence;
+  domain::Sequence chain_latest;  ///< the chain's count as read last
+  domain::Attempt attempt;  ///< its kind and slot are set by the write
+  std::string who;
+  std::int64_t now_ms = 0;
+};
+struct GapFilled {
+  domain::AttemptId attempt;
+  std::optional<domain::Facts> reviewed;  ///< its item was settling: now in review "gap_filled"
+};
+
 struct PostRecord {
   domain::AttemptId attempt;
   domain::AttemptOutcome outcome = domain::AttemptOutcome::unknown;
@@ -176,7 +217,7 @@ struct AccountRow {
 struct OpenSlot {
   domain::Slot slot;
   std::vector<domain::Attempt> attempts;
-  std::optional<domain::IntentState> item_state;
+  std::optional<domain::Intent> item;
   bool item_leased = false;
 };
 

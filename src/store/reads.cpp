@@ -114,9 +114,9 @@ std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
     OpenSlot open;
     open.attempts = attempts_at_slot(txn, row.slot.id);
     if (row.item_row) {
-      const IntentRow item = load_intent_at(txn, *row.item_row);
-      open.item_state = item.intent.state;
+      IntentRow item = load_intent_at(txn, *row.item_row);
       open.item_leased = item.receipt.has_value();
+      open.item = std::move(item.intent);
     }
     open.slot = std::move(row.slot);
     out.push_back(std::move(open));

@@ -28,6 +28,10 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);
+/// Numbers from the chain's count up to the account's highest open one that no unreleased slot
+/// holds, lowest first.
+std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Address& account,
+                      domain::Sequence chain_latest, std::size_t limit);
 std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);

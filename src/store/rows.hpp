@@ -60,6 +60,10 @@ void load_rest(Txn& txn, Payment& payment);
 std::vector<domain::Attempt> attempts_at_slot(Txn& txn, domain::SlotId slot);
 std::optional<domain::Attempt> load_attempt(Txn& txn, domain::AttemptId id);
 
+/// Adds the row; `intent_row` empty for an account's own noop.
+domain::AttemptId insert_attempt(Txn& txn, const domain::Attempt& attempt,
+                                 std::optional<std::int64_t> intent_row);
+
 std::optional<SlotRow> load_slot(Txn& txn, domain::SlotId id);
 /// The row that holds this number now (not a released one).
 std::optional<SlotRow> load_slot_at(Txn& txn, const domain::ChainId& chain,

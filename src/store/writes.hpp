@@ -48,6 +48,16 @@ Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::ui
 /// slot to signed. On any refusal the caller destroys the bytes.
 Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted);
 
+/// Gives a signed, unconsumed slot to the account, which runs a noop there. Being handed over
+/// already is no change. Returns the item's facts.
+Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted);
+/// Stores a noop before it is posted, whatever the item's state: the slot is signed and unconsumed
+/// and was handed over, or is the account's own; the epoch is ours.
+Result<domain::AttemptId> store_noop(Txn& txn, const NoopToStore& wanted);
+/// A new reservation for the account at a number nobody will use, with its noop. An item that is
+/// settling there goes to review in the same write.
+Result<GapFilled> fill_gap(Txn& txn, const GapToFill& wanted);
+
 /// What a post told us. Moves the slot to broadcast when accepted. Never a state of the intent; but
 /// an answer other than the one before raises its version: read the facts again.
 Result<void> record_post(Txn& txn, const PostRecord& record);

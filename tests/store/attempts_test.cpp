@@ -113,27 +113,11 @@ TEST_CASE("store: a replacement is stored at a signed slot, and not at a consume
   CHECK(refused_with(at.store(at.wanted()), StoreError::not_signable));
 }
 
-TEST_CASE("store: a slot handed over takes a noop and no payment; before, the other way round") {
+TEST_CASE("store: a payment's own attempt is never a noop") {
   Claimed at;
-  at.desk.sign(at.id);
   store::AttemptToStore noop = at.wanted();
   noop.attempt.kind = domain::AttemptKind::noop;
   CHECK(refused_with(at.store(noop), StoreError::not_signable));
-  // Paid at another number, with finality: the slot goes to the account.
-  at.desk.confirm(at.id);
-  store::Move settle = at.desk.settle_move(at.desk.facts(at.id));
-  settle.tx_hash = tx_hash(5);
-  settle.final_tx = paying_tx(at.desk.facts(at.id).intent, tx_hash(5), our_account, 77);
-  at.desk.must(settle);
-  noop = at.wanted();
-  noop.attempt.kind = domain::AttemptKind::noop;
-  noop.epoch = at.desk.epoch + 1;
-  CHECK(refused_with(at.store(noop), StoreError::stale_epoch));
-  noop.epoch = at.desk.epoch;
-  noop.receipt = receipt(4711);  // nobody holds a job of an ended payment
-  const auto stored = at.store(noop);
-  REQUIRE(stored.has_value());
-  CHECK(stored->attempts.back().kind == domain::AttemptKind::noop);
 }
 
 TEST_CASE("store: a sender without sequences is asked once and never again") {

@@ -371,7 +371,8 @@ TEST_CASE("account: what is open and highest is told, with every attempt and ite
       at.db.read([](store::Txn& txn) { return store::open_slots(txn, chain, our_account, 10); });
   REQUIRE(open.size() == 2);
   CHECK(open[0].attempts.size() == 1);
-  CHECK(open[0].item_state == IntentState::settling);
+  REQUIRE(open[0].item);
+  CHECK(open[0].item->state == IntentState::settling);
   CHECK(open[0].item_leased);
   CHECK(open[1].slot.state == SlotState::reserved);
 }
