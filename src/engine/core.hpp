@@ -70,7 +70,7 @@ class Engine::Core {
   Signal work;
   std::unordered_set<domain::Receipt> held;  ///< of the deliveries that run now
   TaskGroup deliveries;
-  TaskGroup loops;  ///< dispatcher, lease keeper, sweeper
+  TaskGroup loops;  ///< dispatcher, lease keeper, sweeper, account keepers
   TaskGroup listeners;  ///< one per chain; they outlive the deliveries in a drain
   Stats stats;
   bool started = false;
@@ -92,5 +92,7 @@ Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // recovery.cpp
 Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
+/// Tends the sending accounts of a chain, round after round.
+Awaitable<void> keep_accounts(Core& core, Unit& unit);  // keeper.cpp
 
 }  // namespace holdfast::engine

@@ -73,6 +73,9 @@ Awaitable<void> Engine::start() {
   core->loops.spawn(dispatch(*core));
   core->loops.spawn(keep_leases(*core));
   core->loops.spawn(sweep(*core));
+  for (const auto& unit : core->units) {
+    if (unit->chain.info().ordered) core->loops.spawn(keep_accounts(*core, *unit));
+  }
 }
 
 Awaitable<std::size_t> Engine::drain(std::int64_t deadline_ms) {
@@ -103,7 +106,10 @@ void Engine::abandon() {
   core_->turns.abandon();
   core_->waiters.abandon();
   core_->work.abandon();
-  for (const auto& unit : core_->units) unit->broadcaster.abandon();
+  for (const auto& unit : core_->units) {
+    unit->broadcaster.abandon();
+    unit->handed_over.abandon();
+  }
 }
 
 bool Engine::broken() const { return core_->broken; }

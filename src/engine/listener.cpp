@@ -16,7 +16,7 @@ namespace {
 /// Further behind than this, blocks are skipped and everybody is looked for by hash.
 constexpr std::uint64_t most_blocks_behind = 128;
 constexpr int failures_until_down = 3;
-constexpr std::int64_t accounts_every_ms = 10'000;
+constexpr std::int64_t accounts_every_ms = 3'000;
 constexpr std::size_t page = 500;  // payments looked at side by side
 
 class Listener {
@@ -235,7 +235,8 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   ports::Method* const method = core_.method(facts->intent.terms);
   if (method == nullptr) co_return false;
   if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
-  if (!inclusion && facts->slot_is_lowest) {
+  const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot));
+  if (!inclusion && is_next) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
   }
   domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy.stuck_after_ms);

@@ -56,27 +56,6 @@ Awaitable<bool> look_for_all(Core& core, Unit& unit) {
   co_return true;
 }
 
-// Numbers nobody drives any more (their payment ended, or was paid by another) and that the chain
-// has finally used: read what used them, a few at a time.
-Awaitable<void> end_used_slots(Core& core, Unit& unit, AccountState& account) {
-  constexpr std::size_t most_open = 512;
-  constexpr int most_read = 8;
-  const auto open =
-      co_await core.parts.store.read([id = unit.id(), address = account.address](store::Txn& txn) {
-        return store::open_slots(txn, id, address, most_open);
-      });
-  int read = 0;
-  for (const store::OpenSlot& one : open) {
-    const bool driven = one.item && !domain::is_terminal(one.item->state);
-    if (one.slot.sequence >= account.counts->finalized || read == most_read) break;
-    if (driven && !one.slot.handed_over) continue;
-    ++read;
-    const auto consumer = co_await unit.chain.consumer(account.address, one.slot.sequence);
-    if (consumer.ok() == nullptr || !*consumer.ok()) continue;
-    co_await core.consume_slot(one.slot, **consumer.ok(), "used, and nobody drove it");
-  }
-}
-
 Awaitable<void> load_watched(Core& core, Unit& unit) {
   std::optional<domain::IntentId> after;
   for (;;) {
@@ -110,7 +89,6 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
       core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
     }
     account.blocked = blocked;
-    co_await end_used_slots(core, unit, account);
   }
   co_return true;
 }

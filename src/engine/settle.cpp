@@ -108,6 +108,7 @@ void Delivery::declare_poison() {
 }
 
 Awaitable<Delivery::Flow> Delivery::next_step() {
+  if (facts_.slot && unit_.is_next(*facts_.slot)) facts_.slot_is_lowest = true;
   domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
   log::debug("step", {{"intent", domain::text(facts_.intent.id)},
                       {"ref", facts_.intent.ref.hex()},
@@ -127,6 +128,7 @@ domain::Now Delivery::now() const {
   if (const Watched* watched = unit_.watch.find(facts_.intent.id)) {
     if (watched->posted_mono_ms) {
       now.since_post_ms = core_.parts.clock.mono_ms() - *watched->posted_mono_ms;
+      now.block_since_post = unit_.view.heights().latest > watched->posted_height;
     }
   }
   return now;
@@ -309,13 +311,22 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Review step) {
   return finish(move_to(domain::IntentState::needs_review, std::move(step.reason)));
 }
 
-// decide() gives these two only to an engine whose policy says it can; this one says it cannot.
-Awaitable<Delivery::Flow> Delivery::on(domain::step::Replace) {
-  return on(domain::step::Nack{core_.config.policy.retry.cap_ms, "replacement is off"});
-}
-
-Awaitable<Delivery::Flow> Delivery::on(domain::step::HandOver) {
-  return on(domain::step::Nack{core_.config.policy.retry.cap_ms, "hand-over is off"});
+Awaitable<Delivery::Flow> Delivery::on(domain::step::HandOver step) {
+  ensure(facts_.slot.has_value(), "only a slot is handed over");
+  const AccountState* const account = unit_.account(facts_.slot->account);
+  if (account == nullptr) {
+    co_return co_await on(domain::step::Nack{store_pause_ms, "its account is not configured"});
+  }
+  const store::HandOver wanted{facts_.intent.id,      facts_.slot->id, account->epoch,
+                               facts_.intent.version, lease_.receipt,  std::move(step.reason),
+                               core_.wall_ms()};
+  auto facts = co_await core_.parts.store.write(
+      [wanted](store::Txn& txn) { return store::hand_over(txn, wanted); });
+  if (facts) {
+    core_.changed(*facts);
+    unit_.handed_over.notify_all();
+  }
+  co_return co_await take(std::move(facts));
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Ack) {

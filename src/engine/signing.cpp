@@ -1,5 +1,6 @@
 // Owns: from a reserved slot to posted bytes: build, sign, check, store, post.
 // Must never: post what was not stored first, or keep bytes whose storing was refused.
+#include <holdfast/domain/fees.hpp>
 #include "base/kill_point.hpp"
 #include "engine/post_answer.hpp"
 #include "engine/settle.hpp"
@@ -12,7 +13,9 @@ namespace holdfast::engine {
 Awaitable<std::optional<domain::Fees>> Delivery::fees() {
   using Result = domain::SimulationSeen::Result;
   const auto quoted = co_await unit_.chain.quote(gas_.value_or(0));
-  if (const domain::Fees* fees = quoted.ok()) co_return *fees;
+  if (const domain::Fees* fees = quoted.ok()) {
+    co_return domain::first_offer(*fees, domain::pay_ceiling(unit_.chain.info().fee_ceiling));
+  }
   domain::SimulationSeen seen;
   seen.result = Result::unknown;
   seen.reason = quoted.text();
@@ -30,6 +33,30 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::SignAndStore) {
   const auto quoted = co_await fees();
   if (!quoted) co_return Flow::again;
   co_return co_await seal_and_store(*quoted);
+}
+
+// Another attempt at the same sequence. A dearer one runs the same call, so its gas is known; one
+// that was refused for its gas or type is simulated anew.
+Awaitable<Delivery::Flow> Delivery::on(domain::step::Replace step) {
+  ensure(facts_.slot.has_value(), "a replacement stands at a sequence");
+  const auto old = domain::dearest_at(facts_.attempts, facts_.slot->id);
+  ensure(old.has_value(), "a replacement replaces something");
+  if (!step.dearer) {
+    if (!gas_) co_await on(domain::step::Simulate{});
+    if (!gas_) co_return Flow::again;
+  }
+  const auto market = co_await fees();
+  if (!market) co_return Flow::again;
+  auto dearer = domain::bump(*old, *market, domain::pay_ceiling(unit_.chain.info().fee_ceiling));
+  if (!dearer) {
+    core_.alarm("fee_ceiling", {{"intent", domain::text(facts_.intent.id)},
+                                {"account", facts_.slot->account.value},
+                                {"sequence", facts_.slot->sequence.value}});
+    seen_.sign = domain::SignSeen{domain::SignSeen::Result::at_ceiling};
+    co_return Flow::again;
+  }
+  if (!step.dearer) dearer->gas_limit = market->gas_limit;
+  co_return co_await seal_and_store(*dearer);
 }
 
 Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
@@ -91,7 +118,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
   HOLDFAST_KILL_POINT("KP5");
   ++core_.stats.posts;
   if (answer.not_sent() == nullptr) {
-    unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms());
+    unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms(), unit_.view.heights().latest);
   }
   const domain::PostAnswer meaning = post_answer(answer);
   if (meaning != domain::PostAnswer::accepted) {

@@ -34,8 +34,16 @@ struct Unit {
   Broadcaster broadcaster;
   bool usable = false;
   std::string why = "not asked yet";  ///< a sentence while it is not usable
+  std::string halted;  ///< why nothing is claimed or posted until a person says so; empty: all well
+  Signal handed_over;  ///< a number was given to its account
 
   const domain::ChainId& id() const { return chain.info().id; }
+  /// Everything below it is mined: it is the next of its account. The store alone would say so only
+  /// once what is below is final.
+  bool is_next(const domain::Slot& slot) {
+    const AccountState* const state = account(slot.account);
+    return state != nullptr && state->counts && slot.sequence <= state->counts->latest;
+  }
   AccountState* account(const domain::Address& address) {
     for (AccountState& state : accounts) {
       if (state.address == address) return &state;

@@ -121,10 +121,11 @@ std::vector<domain::IntentId> Watch::included_up_to(std::uint64_t height) const 
   return out;
 }
 
-void Watch::posted(const domain::IntentId& id, std::int64_t mono_ms) {
+void Watch::posted(const domain::IntentId& id, std::int64_t mono_ms, std::uint64_t height) {
   Watched* const watched = find(id);
   if (watched == nullptr) return;
   watched->posted_mono_ms = mono_ms;
+  watched->posted_height = height;
   watched->quiet_since_ms = mono_ms;
 }
 

@@ -26,6 +26,7 @@ struct Watched {
   std::vector<domain::TxHash> hashes;        ///< of all its `pay` attempts
   std::optional<domain::SlotId> slot;
   std::optional<std::int64_t> posted_mono_ms;  ///< newest post by this process
+  std::uint64_t posted_height = 0;             ///< the chain's newest block then
   /// Since when nothing was heard of it: its newest post, or its coming to be confirming here.
   std::int64_t quiet_since_ms = 0;
   std::optional<Inclusion> inclusion;
@@ -36,7 +37,7 @@ class Watch {
  public:
   /// Adds or refreshes a payment from the facts; keeps where it was seen. Ended intents leave.
   Watched* put(const domain::Facts& facts, std::int64_t mono_ms);
-  void posted(const domain::IntentId& id, std::int64_t mono_ms);
+  void posted(const domain::IntentId& id, std::int64_t mono_ms, std::uint64_t height);
   void erase(const domain::IntentId& id);
   Watched* find(const domain::IntentId& id);
 

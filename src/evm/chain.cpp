@@ -44,7 +44,8 @@ EvmChain::EvmChain(EvmOptions options, Rpc& rpc, ports::Clock& clock)
             .finality = options.finality,
             .answer_at = options.answer_at,
             .max_unconsumed = options.max_unconsumed,
-            .poll_ms = options.poll_ms},
+            .poll_ms = options.poll_ms,
+            .fee_ceiling = options.fees.max_fee},
       confirmations_only_(options.confirmations_only),
       fee_policy_(options.fees),
       fee_cache_(std::make_unique<FeeCache>()) {

@@ -18,6 +18,7 @@ struct Config {
   std::uint32_t calls_per_second = 0;      ///< send slots given per second; 0: no limit
   std::int64_t sweep_ms = 60'000;
   int most_steps = 40;  ///< of one delivery: more go round in circles, and the job is poison
+  std::int64_t gap_after_ms = 60'000;  ///< a number nobody will use, below others, is filled
   std::int64_t expires_after_s = 86'400;  ///< a created intent nobody signs; a payout not posted
   std::int64_t validity_s = 3'600;  ///< proposed window of a bearer authorization
   std::int64_t publish_margin_s = 30;  ///< nothing is posted so close to the window's end

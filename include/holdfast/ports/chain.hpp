@@ -39,6 +39,8 @@ struct ChainInfo {
   domain::FinalityRule answer_at;  ///< how deep a waiting caller is told "included"
   std::uint32_t max_unconsumed = 16;  ///< slots an account may have open
   std::int64_t poll_ms = 1000;        ///< how often the head is asked for
+  /// The most a transaction may offer per unit of gas, native base units.
+  domain::Amount fee_ceiling = domain::Amount::max();
 };
 
 /// What one of our accounts is to run: a target, native value, and calldata or its like.

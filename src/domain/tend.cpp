@@ -1,0 +1,85 @@
+#include <holdfast/domain/tend.hpp>
+
+#include "domain/enum_text.hpp"
+
+namespace holdfast::domain {
+namespace {
+
+constexpr EnumText<Tend> tend_texts[] = {
+    {Tend::leave, "leave"},         {Tend::look, "look"},
+    {Tend::hand_over, "hand_over"}, {Tend::sign_noop, "sign_noop"},
+    {Tend::post_noop, "post_noop"}, {Tend::dearer_noop, "dearer_noop"},
+    {Tend::post_pay, "post_pay"},
+};
+
+/// What holds for a number because of those below it.
+struct Line {
+  bool in_order = true;    ///< everything below was posted
+  bool is_stuck = false;   ///< nothing was mined of it for too long
+  bool is_lowest = false;
+};
+
+// A number of the account's: its noop is signed, posted, posted again while it is nowhere, and made
+// dearer while it is the lowest and stuck.
+Tend tend_own(const OpenNumber& number, const Line& line) {
+  if (!line.in_order) return Tend::leave;
+  if (!number.has_noop) return Tend::sign_noop;
+  if (!number.noop_is_out) return Tend::post_noop;
+  if (!line.is_stuck || !number.is_quiet) return Tend::leave;
+  switch (number.found) {
+    case FoundAt::not_asked: return Tend::look;
+    case FoundAt::not_found: return Tend::post_noop;
+    case FoundAt::pending:
+      return line.is_lowest && number.block_since_post ? Tend::dearer_noop : Tend::leave;
+    case FoundAt::unknown:
+    case FoundAt::mined: return Tend::leave;
+  }
+  return Tend::leave;
+}
+
+// A payment that nobody delivers: its bytes go out again while they are nowhere.
+Tend tend_waiting(const OpenNumber& number, const Line& line) {
+  if (number.item == IntentState::needs_review && number.past_deadline) return Tend::hand_over;
+  if (!line.in_order || !line.is_stuck || !number.is_quiet || number.past_deadline) {
+    return Tend::leave;
+  }
+  if (number.found == FoundAt::not_asked) return Tend::look;
+  return number.found == FoundAt::not_found ? Tend::post_pay : Tend::leave;
+}
+
+Tend tend_one(const OpenNumber& number, const Line& line) {
+  if (!is_signed_and_unconsumed(number.state)) return Tend::leave;
+  if (number.handed_over || !number.item) return tend_own(number, line);
+  switch (*number.item) {
+    case IntentState::confirming:
+    case IntentState::needs_review: return tend_waiting(number, line);
+    // A delivery posts it; an ended payment's was handed over as it ended.
+    default: return Tend::leave;
+  }
+}
+
+// After this tending, is the number out of the way of those above it?
+bool is_out(const OpenNumber& number, Tend what) {
+  if (what == Tend::sign_noop || what == Tend::post_noop || what == Tend::post_pay) return true;
+  return number.state == SlotState::broadcast ||
+         number.state == SlotState::reconciliation_required || number.noop_is_out;
+}
+
+}  // namespace
+
+std::string_view to_text(Tend what) { return text_of(tend_texts, what); }
+
+std::vector<Tend> tend(std::span<const OpenNumber> numbers, bool is_stuck) {
+  std::vector<Tend> out;
+  out.reserve(numbers.size());
+  Line line;
+  line.is_stuck = is_stuck;
+  for (const OpenNumber& number : numbers) {
+    line.is_lowest = out.empty();
+    out.push_back(tend_one(number, line));
+    line.in_order = line.in_order && is_out(number, out.back());
+  }
+  return out;
+}
+
+}  // namespace holdfast::domain

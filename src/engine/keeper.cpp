@@ -1,0 +1,217 @@
+// Owns: the keeper's round: reads the open numbers, asks `domain::tend`, does what it says.
+#include "engine/keeper.hpp"
+
+#include <algorithm>
+
+#include "engine/join.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// What is above these comes when they are out of the way.
+constexpr std::size_t most_open = 512;
+constexpr std::size_t most_gaps = 8;
+constexpr std::int64_t round_ms = 2'000;
+
+bool is_wanted(const Core& core, const Unit& unit) {
+  return unit.usable && unit.halted.empty() && !core.draining && !core.broken;
+}
+
+}  // namespace
+
+Awaitable<std::vector<Keeper::Open>> Keeper::read_open() {
+  auto rows = co_await core_.parts.store.read(
+      [id = unit_.id(), address = account_.address](store::Txn& txn) {
+        return store::open_slots(txn, id, address, most_open);
+      });
+  std::vector<Open> out;
+  out.reserve(rows.size());
+  for (store::OpenSlot& row : rows) out.push_back({std::move(row), {}, std::nullopt});
+  std::erase_if(posts_, [&](const auto& post) {
+    return std::none_of(out.begin(), out.end(),
+                        [&](const Open& open) { return open.it.slot.id == post.first; });
+  });
+  co_return out;
+}
+
+// All hashes of all these numbers, asked in one turn of the loop.
+Awaitable<void> Keeper::look_for(std::vector<Open*> numbers) {
+  std::vector<Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+  std::vector<std::pair<Open*, const domain::Attempt*>> whose;
+  for (Open* const open : numbers) {
+    open->found = domain::FoundAt::not_found;
+    for (const domain::Attempt& attempt : open->it.attempts) {
+      if (!attempt.hash) continue;
+      asked.push_back(unit_.chain.find(*attempt.hash));
+      whose.emplace_back(open, &attempt);
+    }
+  }
+  auto answers = co_await join_all(std::move(asked));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    auto& [open, attempt] = whose[i];
+    ports::Whereabouts* const found = answers[i].ok();
+    domain::FoundAt at = domain::FoundAt::unknown;
+    if (found != nullptr && found->place == ports::Whereabouts::Place::pending) {
+      at = domain::FoundAt::pending;
+    } else if (found != nullptr && found->place == ports::Whereabouts::Place::not_found) {
+      at = domain::FoundAt::not_found;
+    } else if (found != nullptr && found->tx) {
+      at = domain::FoundAt::mined;
+      const bool pays = attempt->kind == domain::AttemptKind::pay && attempt->intent;
+      if (pays) core_.note_mined(unit_, {*attempt->intent, true}, *found->tx);
+      open->mined = std::move(found->tx);
+    }
+    // The enumerators are in the order of what they tell.
+    const bool tells_more = open->found == domain::FoundAt::not_found || at > open->found;
+    if (at != domain::FoundAt::not_found && tells_more) open->found = at;
+  }
+}
+
+std::vector<domain::Tend> Keeper::plan(const std::vector<Open*>& numbers) {
+  const std::int64_t now_ms = core_.parts.clock.mono_ms();
+  std::vector<domain::OpenNumber> out;
+  for (const Open* const open : numbers) {
+    const domain::Slot& slot = open->it.slot;
+    domain::OpenNumber number;
+    number.state = slot.state;
+    number.handed_over = slot.handed_over;
+    LastPost last = posts_[slot.id];
+    if (open->it.item) {
+      number.item = open->it.item->state;
+      number.past_deadline = unit_.view.latest_time_s() >= open->it.item->publish_before_s;
+      if (const Watched* const watched = unit_.watch.find(open->it.item->id)) {
+        last.mono_ms = std::max(last.mono_ms, watched->quiet_since_ms);
+        last.height = std::max(last.height, watched->posted_height);
+      }
+    }
+    for (const domain::Attempt& attempt : open->it.attempts) {
+      if (attempt.kind != domain::AttemptKind::noop) continue;
+      number.has_noop = true;
+      number.noop_is_out = attempt.outcome != domain::AttemptOutcome::stored &&
+                           attempt.outcome != domain::AttemptOutcome::not_sent;
+    }
+    number.found = open->found;
+    number.is_quiet = now_ms - last.mono_ms >= core_.config.policy.stuck_after_ms;
+    number.block_since_post = unit_.view.heights().latest > last.height;
+    out.push_back(number);
+  }
+  return domain::tend(out, now_ms - moved_ms_ >= core_.config.policy.stuck_after_ms);
+}
+
+Awaitable<void> Keeper::tend(std::vector<Open>& open) {
+  if (account_.counts->latest != last_count_) {
+    last_count_ = account_.counts->latest;
+    moved_ms_ = core_.parts.clock.mono_ms();
+  }
+  std::vector<Open*> ahead;
+  for (Open& one : open) {
+    if (one.it.slot.sequence >= account_.counts->latest) ahead.push_back(&one);
+  }
+  std::vector<domain::Tend> acts = plan(ahead);
+  std::vector<Open*> unknown;
+  for (std::size_t i = 0; i < acts.size(); ++i) {
+    if (acts[i] == domain::Tend::look) unknown.push_back(ahead[i]);
+  }
+  if (!unknown.empty()) {
+    co_await look_for(std::move(unknown));
+    acts = plan(ahead);
+  }
+  for (std::size_t i = 0; i < acts.size() && is_wanted(core_, unit_); ++i) {
+    co_await act(*ahead[i], acts[i]);
+  }
+}
+
+Awaitable<void> Keeper::act(Open& open, domain::Tend what) {
+  using domain::Tend;
+  if (what == Tend::leave || what == Tend::look) co_return;
+  log::info("tend", {{"account", account_.address.value},
+                     {"sequence", open.it.slot.sequence.value},
+                     {"what", domain::to_text(what)}});
+  switch (what) {
+    case Tend::hand_over: co_await hand_over(open); break;
+    case Tend::sign_noop: co_await sign_noop(open, false); break;
+    case Tend::dearer_noop: co_await sign_noop(open, true); break;
+    case Tend::post_noop: co_await post_noop(open); break;
+    case Tend::post_pay: co_await post_pay(open); break;
+    case Tend::leave:
+    case Tend::look: break;
+  }
+}
+
+Awaitable<void> Keeper::hand_over(const Open& open) {
+  if (!open.it.item) co_return;
+  const store::HandOver wanted{
+      open.it.item->id, open.it.slot.id, account_.epoch, {}, {}, "past its publish deadline",
+      core_.wall_ms()};
+  const auto facts = co_await core_.parts.store.write(
+      [wanted](store::Txn& txn) { return store::hand_over(txn, wanted); });
+  if (facts) core_.changed(*facts);
+}
+
+Awaitable<void> Keeper::fill_gaps() {
+  const domain::Sequence from = std::max(account_.counts->latest, account_.counts->pending);
+  const auto gaps = co_await core_.parts.store.read(
+      [id = unit_.id(), address = account_.address, from](store::Txn& txn) {
+        return store::gaps(txn, id, address, from, most_gaps);
+      });
+  const std::int64_t now_ms = core_.parts.clock.mono_ms();
+  std::erase_if(gaps_since_, [&](const auto& known) {
+    return std::none_of(gaps.begin(), gaps.end(),
+                        [&](const store::Gap& gap) { return gap.sequence == known.first; });
+  });
+  for (const store::Gap& gap : gaps) {
+    const std::int64_t since_ms = gaps_since_.emplace(gap.sequence, now_ms).first->second;
+    if (now_ms - since_ms < core_.config.gap_after_ms || !is_wanted(core_, unit_)) continue;
+    const auto fees = co_await noop_fees({}, {});
+    if (!fees) co_return;
+    const auto noop = co_await seal_noop(gap.sequence, *fees);
+    if (!noop) co_return;
+    const store::GapToFill wanted{
+        unit_.id(), account_.address,           account_.epoch, gap.sequence, from,
+        *noop,      core_.config.instance_name, core_.wall_ms()};
+    const auto filled = co_await core_.parts.store.write(
+        [wanted](store::Txn& txn) { return store::fill_gap(txn, wanted); });
+    if (!filled) {
+      log::info("gap_not_filled", {{"account", account_.address.value},
+                                   {"sequence", gap.sequence.value},
+                                   {"why", filled.error().detail}});
+      continue;
+    }
+    core_.alarm("gap_filled",
+                {{"account", account_.address.value}, {"sequence", gap.sequence.value}});
+    if (filled->reviewed) {
+      core_.count_move(domain::IntentState::needs_review);
+      core_.changed(*filled->reviewed);
+    }
+  }
+}
+
+Awaitable<void> Keeper::run_round() {
+  if (!is_wanted(core_, unit_) || !account_.counts) co_return;
+  std::vector<Open> open = co_await read_open();
+  co_await end_used(open);
+  co_await tend(open);
+  co_await fill_gaps();
+}
+
+Awaitable<void> keep_accounts(Core& core, Unit& unit) {
+  std::vector<Keeper> keepers;
+  keepers.reserve(unit.accounts.size());
+  for (AccountState& account : unit.accounts) keepers.emplace_back(core, unit, account);
+  while (!core.draining && !core.broken) {
+    try {
+      for (Keeper& keeper : keepers) co_await keeper.run_round();
+    } catch (const store::StoreInDoubt& what) {
+      core.break_off(what.what());
+    } catch (const store::StoreUnavailable& what) {
+      log::warn("store_unavailable", {{"chain", unit.id().value}, {"why", what.what()}});
+    } catch (const store::StoreBusy& what) {
+      log::debug("store_busy", {{"chain", unit.id().value}, {"why", what.what()}});
+    }
+    co_await unit.handed_over.wait_for(core.parts.clock, round_ms);
+  }
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,70 @@
+// Owns: what one sending account does by itself, whatever becomes of its payments: noops at numbers
+// handed to it and in gaps, stored bytes again in order, the end of numbers the chain has used.
+// Must never: sign anything but a noop, or post a payment's bytes that should not run any more.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include <holdfast/domain/tend.hpp>
+#include "engine/core.hpp"
+
+namespace holdfast::engine {
+
+class Keeper {
+ public:
+  Keeper(Core& core, Unit& unit, AccountState& account)
+      : core_(core), unit_(unit), account_(account) {}
+
+  /// One round over the account's open numbers.
+  Awaitable<void> run_round();
+
+ private:
+  /// An open number with what was found of it in this round.
+  struct Open {
+    store::OpenSlot it;
+    domain::FoundAt found = domain::FoundAt::not_asked;
+    std::optional<domain::MinedTx> mined;  ///< the one of ours that was found in a block
+  };
+  /// Kept from round to round: when its bytes went out last, by this process.
+  struct LastPost {
+    std::int64_t mono_ms = 0;
+    std::uint64_t height = 0;
+  };
+
+  // keeper.cpp
+  Awaitable<std::vector<Open>> read_open();
+  Awaitable<void> look_for(std::vector<Open*> numbers);
+  Awaitable<void> tend(std::vector<Open>& open);
+  std::vector<domain::Tend> plan(const std::vector<Open*>& numbers);
+  Awaitable<void> act(Open& open, domain::Tend what);
+  Awaitable<void> hand_over(const Open& open);
+  Awaitable<void> fill_gaps();
+
+  // noops.cpp
+  Awaitable<void> sign_noop(Open& open, bool dearer);
+  Awaitable<std::optional<domain::Attempt>> seal_noop(domain::Sequence at, domain::Fees fees);
+  Awaitable<std::optional<domain::Fees>> noop_fees(const std::vector<domain::Attempt>& attempts,
+                                                   domain::SlotId slot);
+  Awaitable<void> post_noop(const Open& open);
+  Awaitable<void> post_pay(const Open& open);
+  Awaitable<void> post(const domain::Attempt& attempt, domain::SlotId slot);
+  /// Whoever holds this number in memory hears of its change.
+  Awaitable<void> tell(const std::optional<domain::IntentId>& item);
+
+  // used_numbers.cpp
+  Awaitable<void> end_used(std::vector<Open>& open);
+  Awaitable<void> end_used(Open& open);
+  Awaitable<void> send_back(const Open& open);
+
+  Core& core_;
+  Unit& unit_;
+  AccountState& account_;
+  std::map<domain::SlotId, LastPost> posts_;
+  std::optional<domain::Sequence> last_count_;  ///< the chain's, and since when (monotonic)
+  std::int64_t moved_ms_ = 0;
+  std::map<domain::Sequence, std::int64_t> gaps_since_;  ///< monotonic
+  std::map<domain::SlotId, std::int64_t> ceilings_told_;
+};
+
+}  // namespace holdfast::engine

@@ -1,0 +1,97 @@
+// Owns: the end of numbers that the chain has used with finality: what used them is fetched and
+// read, and only then is the slot consumed.
+#include "engine/keeper.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+/// A round reads a few; the next round reads on.
+constexpr int most_read = 16;
+
+bool is_own(const std::vector<domain::Attempt>& attempts, const domain::TxHash& hash) {
+  for (const domain::Attempt& attempt : attempts) {
+    if (attempt.hash == hash) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Awaitable<void> Keeper::end_used(std::vector<Open>& open) {
+  std::vector<Open*> used;
+  for (Open& one : open) {
+    const domain::Slot& slot = one.it.slot;
+    if (slot.sequence >= account_.counts->finalized || used.size() == most_read) break;
+    // A delivery reads what used its number by itself; what confirms is followed by the listener,
+    // as long as it was seen in a block.
+    const bool delivered = one.it.item && one.it.item->state == domain::IntentState::settling;
+    const Watched* const watched =
+        one.it.item ? unit_.watch.find(one.it.item->id) : static_cast<const Watched*>(nullptr);
+    const bool followed = one.it.item && one.it.item->state == domain::IntentState::confirming &&
+                          watched != nullptr && watched->inclusion;
+    if ((delivered || followed) && !slot.handed_over) continue;
+    used.push_back(&one);
+  }
+  if (used.empty()) co_return;
+  co_await look_for(used);
+  for (Open* const one : used) co_await end_used(*one);
+}
+
+Awaitable<void> Keeper::end_used(Open& open) {
+  const domain::Slot& slot = open.it.slot;
+  const bool confirming =
+      open.it.item && !slot.handed_over && open.it.item->state == domain::IntentState::confirming;
+  std::optional<domain::MinedTx> consumer = open.mined;
+  // Ours, and a payment that goes on: the listener has been told of it.
+  if (consumer && confirming) co_return;
+  if (!consumer || consumer->block.height > unit_.view.heights().finalized) {
+    const auto answer = co_await unit_.chain.consumer(account_.address, slot.sequence);
+    if (answer.ok() == nullptr) co_return;
+    consumer = *answer.ok();
+  }
+  if (!consumer) {
+    // Used, and by nothing that can be found: kept apart until it can.
+    ++core_.stats.slot_mismatches;
+    log::warn("number_used_by_nothing_found",
+              {{"account", account_.address.value}, {"sequence", slot.sequence.value}});
+    const bool can_wait = domain::may_move(slot.state, domain::SlotState::reconciliation_required);
+    if (!can_wait) co_return;
+    const store::SlotMove quarantine{slot.id,
+                                     account_.epoch,
+                                     domain::SlotState::reconciliation_required,
+                                     {},
+                                     "used, and no transaction found there",
+                                     core_.wall_ms()};
+    co_await core_.parts.store.write(
+        [quarantine](store::Txn& txn) { return store::move_slot(txn, quarantine); });
+    co_await tell(slot.item);
+    co_return;
+  }
+  if (!is_own(open.it.attempts, consumer->hash)) {
+    core_.alarm("foreign_transaction", {{"account", account_.address.value},
+                                        {"sequence", slot.sequence.value},
+                                        {"tx", consumer->hash.hex()}});
+    if (slot.item) core_.note_mined(unit_, {*slot.item, false}, *consumer);
+  }
+  if (confirming) co_return co_await send_back(open);
+  co_await core_.consume_slot(slot, *consumer, "used, and nobody drove it");
+  co_await tell(slot.item);
+}
+
+// Its number was used with finality by another transaction, and nothing of its own is in a block.
+Awaitable<void> Keeper::send_back(const Open& open) {
+  const Watched* const watched = unit_.watch.find(open.it.item->id);
+  if (watched == nullptr || watched->inclusion) co_return;
+  store::Move back;
+  back.id = open.it.item->id;
+  back.to = domain::IntentState::settling;
+  back.from = domain::IntentState::confirming;
+  back.actor = domain::Actor::listener;
+  back.reason = "number_used";
+  back.queue_ms = core_.queue_ms();
+  const auto moved = co_await core_.move(std::move(back));
+  if (moved) core_.wake();
+}
+
+}  // namespace holdfast::engine

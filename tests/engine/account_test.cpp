@@ -1,0 +1,152 @@
+// What a sending account does by itself: noops where a payment should not run any more, lost pools
+// posted again in order, gaps filled, dearer transactions at the same number.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "rig.hpp"
+
+using namespace holdfast;
+using domain::AttemptKind;
+using domain::IntentState;
+using domain::SlotState;
+using testing::check_audit;
+using testing::check_paid_once;
+using testing::Rig;
+using testing::RigOptions;
+
+namespace {
+
+RigOptions by_hand() {
+  RigOptions options;
+  options.block_ms = 0;
+  return options;
+}
+
+std::size_t noops(Rig& rig, const domain::IntentId& id) {
+  const auto attempts = rig.detail(id).attempts;
+  return static_cast<std::size_t>(
+      std::count_if(attempts.begin(), attempts.end(),
+                    [](const domain::Attempt& one) { return one.kind == AttemptKind::noop; }));
+}
+
+void abandon(Rig& rig, const domain::IntentId& id) {
+  REQUIRE(rig.run(rig.engine->abandon("ann", id, "not wanted")).has_value());
+}
+
+/// Mines a block a second, so that chain time goes on too.
+void mine_for(Rig& rig, int seconds) {
+  for (int i = 0; i < seconds; ++i) {
+    rig.chain.mine();
+    rig.world.run_for(1'000);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("account: an abandoned payment ends by a noop at its number, and those behind it go on") {
+  Rig rig(by_hand());
+  rig.start();
+  rig.chain.hold_pool(true);
+  const domain::Intent dropped = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(dropped.id, IntentState::confirming, 5'000));
+  const domain::Intent next = rig.create("two", rig.payout());
+  REQUIRE(rig.reaches(next.id, IntentState::confirming, 5'000));
+  abandon(rig, dropped.id);
+  // Nothing mines: it is taken back as stuck, and given to the account.
+  mine_for(rig, 45);
+  CHECK(noops(rig, dropped.id) >= 1);
+  rig.chain.hold_pool(false);
+  mine_for(rig, 20);
+  REQUIRE(rig.reaches(dropped.id, IntentState::failed, 120'000));
+  CHECK(rig.find(dropped.id).reason == "slot_consumed");
+  CHECK(rig.chain.moved(dropped.ref) == 0);
+  mine_for(rig, 10);
+  REQUIRE(rig.reaches(next.id, IntentState::settled, 60'000));
+  check_paid_once(rig, next);
+  CHECK(rig.chain.count({"relayer0"}) == 2);
+  check_audit(rig);
+}
+
+TEST_CASE("account: an abandoned payment that was mined all the same is settled, not failed") {
+  Rig rig(by_hand());
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  abandon(rig, intent.id);
+  mine_for(rig, 8);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+  check_paid_once(rig, intent);
+  check_audit(rig);
+}
+
+TEST_CASE("account: a lost pool comes back at once and in order, each with its own bytes") {
+  Rig rig(by_hand());
+  rig.start();
+  std::vector<domain::Intent> intents;
+  for (int i = 0; i < 6; ++i) {
+    intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
+    REQUIRE(rig.reaches(intents.back().id, IntentState::confirming, 5'000));
+  }
+  rig.chain.forget_pool();
+  const std::size_t before = rig.chain.posts().size();
+  rig.world.run_for(45'000);
+  CHECK(rig.chain.pool_size() == 6);
+  std::vector<domain::TxHash> again;
+  for (std::size_t i = before; i < rig.chain.posts().size(); ++i) {
+    const domain::TxHash& hash = rig.chain.posts()[i].hash;
+    if (std::find(again.begin(), again.end(), hash) == again.end()) again.push_back(hash);
+  }
+  REQUIRE(again.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(again[i] == rig.find(intents[i].id).tx_hash);
+  mine_for(rig, 6);
+  for (const domain::Intent& intent : intents) {
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+    check_paid_once(rig, intent);
+  }
+  for (std::uint64_t n = 0; n < 6; ++n) CHECK(rig.chain.bodies({"relayer0"}, {n}).size() == 1);
+  check_audit(rig);
+}
+
+TEST_CASE(
+    "account: stuck in the pool it is made dearer at the same number, and any of them may win") {
+  for (const bool first_wins : {true, false}) {
+    CAPTURE(first_wins);
+    Rig rig(by_hand());
+    rig.start();
+    const domain::Intent intent = rig.create("one", rig.payout());
+    REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+    const sim::PostRecord first = rig.chain.posts().front();
+    rig.chain.hold_pool(true);
+    mine_for(rig, 45);
+    REQUIRE(rig.detail(intent.id).attempts.size() >= 2);
+    CHECK(rig.chain.bodies({"relayer0"}, {0}).size() >= 2);
+    CHECK(rig.chain.bodies({"relayer0"}, {1}).empty());
+    rig.chain.hold_pool(false);
+    if (first_wins) {
+      rig.chain.forget_pool();
+      REQUIRE(rig.run(rig.chain.post(first.bytes, first.hash)).ok() != nullptr);
+    }
+    mine_for(rig, 6);
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+    CHECK((rig.find(intent.id).tx_hash == first.hash) == first_wins);
+    check_paid_once(rig, intent);
+    CHECK(rig.detail(intent.id).slot->consumed_by == rig.find(intent.id).tx_hash);
+    check_audit(rig);
+  }
+}
+
+TEST_CASE("account: no block, no bump: the same bytes go out again") {
+  Rig rig(by_hand());
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.world.run_for(20'000);
+  rig.chain.forget_pool();
+  rig.world.run_for(100'000);
+  CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
+  CHECK(rig.chain.posts().size() >= 2);
+  mine_for(rig, 5);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+  check_paid_once(rig, intent);
+}
