@@ -279,7 +279,9 @@ Awaitable<Result<void>> Resolving::post(domain::AttemptId id) {
   const auto answer = co_await unit_->broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
                                                        facts_.intent.publish_before_s);
   ++core_.stats.posts;
-  if (answer.not_sent() == nullptr) unit_->watch.posted(id_, core_.parts.clock.mono_ms());
+  if (answer.not_sent() == nullptr) {
+    unit_->watch.posted(id_, core_.parts.clock.mono_ms(), unit_->view.heights().latest);
+  }
   const domain::PostAnswer meaning = post_answer(answer);
   if (meaning == domain::PostAnswer::unknown) ++core_.stats.posts_unknown;
   store::Rebroadcast done;

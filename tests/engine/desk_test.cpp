@@ -155,7 +155,8 @@ TEST_CASE("desk: confirming on a stranger's transaction is followed to its end")
   CHECK(rig.state(intent.id) == IntentState::confirming);
   rig.chain.mine(4);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 10'000));
-  CHECK(rig.chain.posts().size() == 1);
+  // Our own bytes may go out again meanwhile, so that the number holds nobody up; no others do.
+  CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
   check_paid_once(rig, intent);
   check_audit(rig);
 }
