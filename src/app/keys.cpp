@@ -1,17 +1,15 @@
 // Owns: `holdfast keys add|list|revoke`.
 #include <cstdio>
-#include <cstdlib>
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <holdfast/http/keys.hpp>
 
+#include "app/door.hpp"
 #include "app/open_store.hpp"
 #include "app/system_clock.hpp"
 #include "app/system_entropy.hpp"
-#include "http/client.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -19,11 +17,6 @@ namespace holdfast::app {
 namespace {
 
 namespace json = boost::json;
-
-int refused(const std::string& sentence) {
-  std::fprintf(stderr, "holdfast: %s\n", sentence.c_str());
-  return exit_refused;
-}
 
 bool check(const std::string& name, const std::vector<std::string>& scopes, std::string& why) {
   if (!http::is_key_name(name)) {
@@ -53,44 +46,10 @@ std::string joined(const std::vector<std::string>& scopes) {
   return out;
 }
 
-/// The running server's answer, parsed; empty with a sentence on stderr, and the exit code.
-struct Asked {
-  int code = exit_done;
-  json::value body;
-};
-
-Asked ask(const std::string& server, http::ClientRequest request) {
-  const char* const token = std::getenv("HOLDFAST_TOKEN");
-  if (token == nullptr || *token == '\0') {
-    std::fputs("holdfast: HOLDFAST_TOKEN must hold a token of scope ops\n", stderr);
-    return {exit_usage, {}};
-  }
-  if (request.method == "POST") {
-    SystemEntropy entropy;
-    std::array<Byte, 16> chance{};
-    entropy.fill(chance);
-    request.idempotency_key = to_hex(chance);
-  }
-  const auto answer = http::ask_server(server, token, request);
-  if (!answer) {
-    std::fprintf(stderr, "holdfast: %s\n", answer.error().detail.c_str());
-    return {exit_environment, {}};
-  }
-  boost::system::error_code bad;
-  json::value body = answer->body.empty() ? json::value{} : json::parse(answer->body, bad);
-  if (answer->status / 100 == 2 && !bad) return {exit_done, std::move(body)};
-  std::string detail = "it answered " + std::to_string(answer->status);
-  if (!bad && body.is_object() && body.as_object().contains("detail")) {
-    if (const auto* text = body.as_object().at("detail").if_string()) detail = std::string(*text);
-  }
-  std::fprintf(stderr, "holdfast: the server refused: %s\n", detail.c_str());
-  return {exit_refused, {}};
-}
-
 }  // namespace
 
-int keys_add(const KeysChoice& from, const std::string& name,
-             const std::vector<std::string>& scopes, bool as_json) {
+int keys_add(const Door& from, const std::string& name, const std::vector<std::string>& scopes,
+             bool as_json) {
   std::string why;
   if (!check(name, scopes, why)) {
     std::fprintf(stderr, "holdfast: %s\n", why.c_str());
@@ -111,16 +70,17 @@ int keys_add(const KeysChoice& from, const std::string& name,
   if (!path) return exit_usage;
   SystemEntropy entropy;
   const std::string token = http::make_token(entropy);
-  const store::ApiKey key{name, http::hash_token(token), scopes, SystemClock().wall_ms(), {}};
+  const store::ApiKey key{name, http::hash_token(token), scopes, SystemClock().wall_ms(), {}, {},
+                          {}};
   const int code = with_writer(*path, [&](store::Txn& txn) {
-    const auto added = store::add_api_key(txn, key);
+    const auto added = store::add_api_key(txn, key, os_user());
     return added ? exit_done : refused(added.error().detail);
   });
   if (code == exit_done) show_token(name, token, as_json);
   return code;
 }
 
-int keys_list(const KeysChoice& from, bool as_json) {
+int keys_list(const Door& from, bool as_json) {
   if (!from.server.empty()) {
     const Asked asked = ask(from.server, {"GET", "/v1/keys", "", ""});
     if (asked.code == exit_done) std::printf("%s\n", json::serialize(asked.body).c_str());
@@ -146,7 +106,7 @@ int keys_list(const KeysChoice& from, bool as_json) {
   });
 }
 
-int keys_revoke(const KeysChoice& from, const std::string& name) {
+int keys_revoke(const Door& from, const std::string& name) {
   if (!http::is_key_name(name)) {
     std::fputs("holdfast: NAME: no key can be named so\n", stderr);
     return exit_usage;
@@ -155,7 +115,7 @@ int keys_revoke(const KeysChoice& from, const std::string& name) {
   const auto path = store_path_of(from.from);
   if (!path) return exit_usage;
   return with_writer(*path, [&](store::Txn& txn) {
-    const auto revoked = store::revoke_api_key(txn, name, SystemClock().wall_ms());
+    const auto revoked = store::revoke_api_key(txn, name, SystemClock().wall_ms(), os_user());
     return revoked ? exit_done : refused(revoked.error().detail);
   });
 }

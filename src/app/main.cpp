@@ -2,6 +2,7 @@
 // (verbs.hpp).
 #include <cstdio>
 #include <exception>
+#include <functional>
 
 #include <sys/stat.h>
 
@@ -15,6 +16,31 @@ namespace {
 
 using namespace holdfast::app;
 
+/// What the options fill; the verbs share them, for one verb runs.
+struct Given {
+  Door door;
+  std::string config;
+  std::string name;
+  std::vector<std::string> scopes;
+  std::int64_t number = 0;
+  ResolveChoice resolve;
+  std::string reason;
+  bool json = false;
+  bool chain = false;
+  bool all = false;
+};
+
+/// A verb, and what it does when it was the one.
+struct Verb {
+  CLI::App* app;
+  std::function<int()> run;
+  enum class Needs { nothing, store, store_or_server } needs = Needs::nothing;
+};
+using Verbs = std::vector<Verb>;
+
+constexpr const char* server_help =
+    "a running server (http://host:port); the token is in HOLDFAST_TOKEN";
+
 void choose_store(CLI::App& verb, StoreChoice& from) {
   auto* const config =
       verb.add_option("--config", from.config, "the configuration that names the store");
@@ -22,72 +48,151 @@ void choose_store(CLI::App& verb, StoreChoice& from) {
   config->excludes(store);
 }
 
-bool is_chosen(const StoreChoice& from) { return !from.store.empty() || !from.config.empty(); }
+void choose_door(CLI::App& verb, Door& door) {
+  choose_store(verb, door.from);
+  verb.add_option("--server", door.server, server_help);
+}
+
+CLI::App* group(CLI::App& app, const char* name, const char* help) {
+  auto* const out = app.add_subcommand(name, help);
+  out->require_subcommand(1);
+  return out;
+}
+
+void add_engine(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const serve_verb = app.add_subcommand("serve", "run the engine and its HTTP face");
+  serve_verb->add_option("--config", given.config, "the configuration file")->required();
+  auto* const check = app.add_subcommand("check-config", "name every problem of a configuration");
+  check->add_option("--config,FILE", given.config, "the configuration file")->required();
+  auto* const ledger = group(app, "ledger", "the double-entry journal");
+  auto* const verify =
+      ledger->add_subcommand("verify", "walk the hash chain, the legs and the balances");
+  choose_store(*verify, given.door.from);
+  verify->add_flag("--json", given.json, "one JSON object");
+  auto* const audit_verb = app.add_subcommand("audit", "check a store's invariants");
+  choose_store(*audit_verb, given.door.from);
+  audit_verb->add_flag("--chain", given.chain, "and every settled payment against the node");
+  audit_verb->add_flag("--json", given.json, "one JSON object");
+  verbs.push_back({serve_verb, [&given] { return serve(given.config); }});
+  verbs.push_back({check, [&given] { return check_config(given.config); }});
+  verbs.push_back({verify, [&given] { return ledger_verify(given.door.from, given.json); },
+                   Verb::Needs::store});
+  verbs.push_back({audit_verb, [&given] { return audit(given.door.from, given.chain, given.json); },
+                   Verb::Needs::store});
+}
+
+void add_keys(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const keys = group(app, "keys", "API keys");
+  auto* const add = keys->add_subcommand("add", "make a key; prints its token once");
+  auto* const list = keys->add_subcommand("list", "names, scopes and states");
+  auto* const revoke = keys->add_subcommand("revoke", "end a key");
+  for (CLI::App* const verb : {add, list, revoke}) choose_door(*verb, given.door);
+  add->add_option("NAME", given.name, "also the caller's id")->required();
+  add->add_option("--scope", given.scopes, "pay, payout, ops or x402; may be repeated")->required();
+  add->add_flag("--json", given.json, "one JSON object");
+  list->add_flag("--json", given.json, "a JSON list");
+  revoke->add_option("NAME", given.name, "the key's name")->required();
+  const auto needs = Verb::Needs::store_or_server;
+  verbs.push_back({add,
+                   [&given] { return keys_add(given.door, given.name, given.scopes, given.json); },
+                   needs});
+  verbs.push_back({list, [&given] { return keys_list(given.door, given.json); }, needs});
+  verbs.push_back({revoke, [&given] { return keys_revoke(given.door, given.name); }, needs});
+}
+
+void add_dlq(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const dlq = group(app, "dlq", "jobs that were parked");
+  auto* const list = dlq->add_subcommand("list", "the parked jobs, newest first");
+  auto* const show = dlq->add_subcommand("show", "one of them");
+  auto* const redrive = dlq->add_subcommand("redrive", "queue the job again, signed");
+  auto* const drop = dlq->add_subcommand("drop", "sign it away; the payment is left as it is");
+  for (CLI::App* const verb : {list, show, redrive, drop}) choose_door(*verb, given.door);
+  for (CLI::App* const verb : {show, redrive, drop}) {
+    verb->add_option("NUMBER", given.number, "the dead letter's number")->required();
+  }
+  list->add_flag("--all", given.all, "also those that were redriven or dropped");
+  for (CLI::App* const verb : {list, show})
+    verb->add_flag("--json", given.json, "one line of JSON");
+  redrive->add_option("--reason", given.reason, "kept in the history");
+  drop->add_option("--reason", given.reason, "kept in the history")->required();
+  const auto needs = Verb::Needs::store_or_server;
+  verbs.push_back({list, [&given] { return dlq_list(given.door, given.all, given.json); }, needs});
+  verbs.push_back(
+      {show, [&given] { return dlq_show(given.door, given.number, given.json); }, needs});
+  verbs.push_back(
+      {redrive, [&given] { return dlq_redrive(given.door, given.number, given.reason); }, needs});
+  verbs.push_back(
+      {drop, [&given] { return dlq_drop(given.door, given.number, given.reason); }, needs});
+}
+
+void add_review(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const review = group(app, "review", "payments that wait for a person or for evidence");
+  auto* const list = review->add_subcommand("list", "all of them, newest first");
+  auto* const show = review->add_subcommand("show", "one, with what was found of it");
+  auto* const resolve = review->add_subcommand("resolve", "end it, by a proof the engine reads");
+  auto* const abandon = review->add_subcommand("abandon", "want out; the rules decide");
+  for (CLI::App* const verb : {list, show}) {
+    choose_door(*verb, given.door);
+    verb->add_flag("--json", given.json, "one line of JSON");
+  }
+  for (CLI::App* const verb : {resolve, abandon}) {
+    verb->add_option("--server", given.door.server, server_help)->required();
+    verb->add_option("--reason", given.resolve.reason, "kept in the history")->required();
+  }
+  for (CLI::App* const verb : {show, resolve, abandon}) {
+    verb->add_option("ID", given.resolve.id, "the payment's id")->required();
+  }
+  resolve->add_option("--as", given.resolve.as, "confirming, settled, failed, retry, rebroadcast")
+      ->required();
+  resolve->add_option("--tx", given.resolve.tx_hash, "the transaction that moved the payment");
+  resolve->add_option("--consumer", given.resolve.consumers,
+                      "a transaction that used one of its numbers; may be repeated");
+  const auto needs = Verb::Needs::store_or_server;
+  verbs.push_back({list, [&given] { return review_list(given.door, given.json); }, needs});
+  verbs.push_back(
+      {show, [&given] { return review_show(given.door, given.resolve.id, given.json); }, needs});
+  verbs.push_back({resolve, [&given] { return review_resolve(given.door.server, given.resolve); }});
+  verbs.push_back({abandon, [&given] {
+                     return review_abandon(given.door.server, given.resolve.id,
+                                           given.resolve.reason);
+                   }});
+}
+
+void add_accounts(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const accounts = group(app, "accounts", "the sending accounts");
+  auto* const list =
+      accounts->add_subcommand("list", "numbers open, and why one takes no payments");
+  choose_door(*list, given.door);
+  list->add_flag("--json", given.json, "one line of JSON");
+  verbs.push_back({list, [&given] { return accounts_list(given.door, given.json); },
+                   Verb::Needs::store_or_server});
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"holdfast: authorised payments, each moved at most once"};
   app.set_version_flag("--version", std::string("holdfast ") + HOLDFAST_VERSION);
   app.require_subcommand(1);
-  StoreChoice from;
-  KeysChoice keys_from;
-  std::string config;
-  std::string name;
-  std::vector<std::string> scopes;
-  bool json = false;
-  bool chain = false;
-
-  auto* const serve_verb = app.add_subcommand("serve", "run the engine and its HTTP face");
-  serve_verb->add_option("--config", config, "the configuration file")->required();
-  auto* const check_verb =
-      app.add_subcommand("check-config", "name every problem of a configuration");
-  check_verb->add_option("--config,FILE", config, "the configuration file")->required();
-
-  auto* const ledger_verb = app.add_subcommand("ledger", "the double-entry journal");
-  ledger_verb->require_subcommand(1);
-  auto* const verify_verb =
-      ledger_verb->add_subcommand("verify", "walk the hash chain, the legs and the balances");
-  choose_store(*verify_verb, from);
-  verify_verb->add_flag("--json", json, "one JSON object");
-
-  auto* const audit_verb = app.add_subcommand("audit", "check a store's invariants");
-  choose_store(*audit_verb, from);
-  audit_verb->add_flag("--chain", chain, "and every settled payment against the node");
-  audit_verb->add_flag("--json", json, "one JSON object");
-
-  auto* const keys_verb = app.add_subcommand("keys", "API keys");
-  keys_verb->require_subcommand(1);
-  auto* const add_verb = keys_verb->add_subcommand("add", "make a key; prints its token once");
-  auto* const list_verb = keys_verb->add_subcommand("list", "names, scopes and states");
-  auto* const revoke_verb = keys_verb->add_subcommand("revoke", "end a key");
-  for (CLI::App* const verb : {add_verb, list_verb, revoke_verb}) {
-    choose_store(*verb, keys_from.from);
-    verb->add_option("--server", keys_from.server,
-                     "a running server (http://host:port); the token is in HOLDFAST_TOKEN");
+  Given given;
+  Verbs verbs;
+  for (const auto add : {add_engine, add_keys, add_dlq, add_review, add_accounts}) {
+    add(app, given, verbs);
   }
-  add_verb->add_option("NAME", name, "also the caller's id")->required();
-  add_verb->add_option("--scope", scopes, "pay, payout, ops or x402; may be repeated")->required();
-  add_verb->add_flag("--json", json, "one JSON object");
-  list_verb->add_flag("--json", json, "a JSON list");
-  revoke_verb->add_option("NAME", name, "the key's name")->required();
-
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_done : exit_usage;
   }
-
-  if (serve_verb->parsed()) return serve(config);
-  if (check_verb->parsed()) return check_config(config);
-  const StoreChoice& chosen = keys_verb->parsed() ? keys_from.from : from;
-  if (!is_chosen(chosen) && keys_from.server.empty()) {
+  for (const Verb& verb : verbs) {
+    if (!verb.app->parsed()) continue;
+    const StoreChoice& from = given.door.from;
+    const bool has_store = !from.store.empty() || !from.config.empty();
+    const bool has_server =
+        verb.needs == Verb::Needs::store_or_server && !given.door.server.empty();
+    if (verb.needs == Verb::Needs::nothing || has_store || has_server) return verb.run();
     std::fputs("holdfast: --config or --store is needed\n", stderr);
     return exit_usage;
   }
-  if (verify_verb->parsed()) return ledger_verify(from, json);
-  if (audit_verb->parsed()) return audit(from, chain, json);
-  if (add_verb->parsed()) return keys_add(keys_from, name, scopes, json);
-  if (list_verb->parsed()) return keys_list(keys_from, json);
-  return keys_revoke(keys_from, name);
+  return exit_usage;
 }
 
 }  // namespace

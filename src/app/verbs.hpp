@@ -3,6 +3,7 @@
 // (a store that is locked, damaged or unreadable; a server that does not answer).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,38 @@ int ledger_verify(const StoreChoice& from, bool json);
 /// The invariants of a store; with `chain`, every settled payment against the node as well.
 int audit(const StoreChoice& from, bool chain, bool json);
 
-/// How the key verbs reach the store: directly when no engine owns it, else through `server` with a
-/// token of scope ops from the environment variable HOLDFAST_TOKEN.
-struct KeysChoice {
+/// How a verb reaches the store: directly when no engine owns it (reading: also beside one), else
+/// through `server` with a token of scope ops from the environment variable HOLDFAST_TOKEN.
+struct Door {
   StoreChoice from;
   std::string server;
 };
-int keys_add(const KeysChoice& from, const std::string& name,
-             const std::vector<std::string>& scopes, bool json);
-int keys_list(const KeysChoice& from, bool json);
-int keys_revoke(const KeysChoice& from, const std::string& name);
+int keys_add(const Door& from, const std::string& name, const std::vector<std::string>& scopes,
+             bool json);
+int keys_list(const Door& from, bool json);
+int keys_revoke(const Door& from, const std::string& name);
+
+/// The parked jobs; `all`: with those that were redriven or dropped.
+int dlq_list(const Door& door, bool all, bool json);
+int dlq_show(const Door& door, std::int64_t number, bool json);
+/// Both are signed with the key's name, or with the user's at the store itself.
+int dlq_redrive(const Door& door, std::int64_t number, const std::string& reason);
+int dlq_drop(const Door& door, std::int64_t number, const std::string& reason);
+
+int review_list(const Door& door, bool json);
+int review_show(const Door& door, const std::string& id, bool json);
+/// These two read the chain, so they need a running server.
+struct ResolveChoice {
+  std::string id;
+  std::string as;
+  std::string tx_hash;
+  std::vector<std::string> consumers;
+  std::string reason;
+};
+int review_resolve(const std::string& server, const ResolveChoice& wanted);
+int review_abandon(const std::string& server, const std::string& id, const std::string& reason);
+
+/// The sending accounts; the chain's own counts only through a server.
+int accounts_list(const Door& door, bool json);
 
 }  // namespace holdfast::app

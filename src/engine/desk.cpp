@@ -5,31 +5,10 @@
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
 #include "engine/requests.hpp"
-#include "store/dead_letters.hpp"
-#include "store/desk.hpp"
+#include "engine/shown.hpp"
 
 namespace holdfast::engine {
 namespace {
-
-DeadLetter letter_of(const store::DeadLetter& row) {
-  DeadLetter out;
-  out.number = row.row;
-  out.job = row.job;
-  out.at_ms = row.at_ms;
-  out.deliveries = row.deliveries;
-  out.lapsed_leases = row.lapsed_leases;
-  out.verdict = row.verdict;
-  out.state = row.state;
-  out.state_now = row.state_now;
-  out.cycles = row.cycles;
-  if (row.end) {
-    out.ended_as = row.end->as;
-    out.ended_by = row.end->who;
-    out.ended_why = row.end->why;
-    out.ended_ms = row.end->at_ms;
-  }
-  return out;
-}
 
 using EndLetter = Result<store::SignedLetter> (*)(store::Txn&, std::int64_t,
                                                   const store::Signature&);
@@ -51,7 +30,7 @@ Awaitable<Result<DeadLetterAnswer>> end_letter(Core& core, Caller who, std::stri
     co_return at_the_face(ended.error());
   }
   if (!ended->replayed) core.wake();
-  co_return DeadLetterAnswer{letter_of(ended->letter), ended->replayed};
+  co_return DeadLetterAnswer{shown(ended->letter), ended->replayed};
 }
 
 }  // namespace
@@ -61,11 +40,7 @@ Awaitable<DeadLetterPage> Engine::dead_letters(std::size_t limit, std::int64_t c
   const auto core = core_;
   const auto page = co_await core->parts.store.read(
       [=](store::Txn& txn) { return store::dead_letters(txn, limit, cursor, open_only); });
-  DeadLetterPage out;
-  out.next = page.next;
-  out.letters.reserve(page.letters.size());
-  for (const store::DeadLetter& row : page.letters) out.letters.push_back(letter_of(row));
-  co_return out;
+  co_return shown(page);
 }
 
 Awaitable<Result<DeadLetter>> Engine::dead_letter(std::int64_t number) {
@@ -75,7 +50,7 @@ Awaitable<Result<DeadLetter>> Engine::dead_letter(std::int64_t number) {
   if (!row) {
     co_return refuse(EngineError::not_found, "there is no dead letter " + std::to_string(number));
   }
-  co_return letter_of(*row);
+  co_return shown(*row);
 }
 
 Awaitable<Result<DeadLetterAnswer>> Engine::redrive(Caller who, std::int64_t number,
@@ -103,15 +78,7 @@ Awaitable<std::vector<AccountStatus>> Engine::accounts() {
       co_await core->parts.store.read([](store::Txn& txn) { return store::account_numbers(txn); });
   std::vector<AccountStatus> out;
   for (const store::AccountNumbers& row : rows) {
-    AccountStatus status;
-    status.chain = row.chain;
-    status.address = row.account;
-    status.epoch = row.epoch;
-    status.unconsumed = row.unconsumed;
-    status.handed_over = row.handed_over;
-    status.lowest_open = row.lowest_open;
-    status.highest_open = row.highest_open;
-    status.highest_used = row.highest_used;
+    AccountStatus status = shown(row);
     Unit* const unit = core->unit(row.chain);
     const AccountState* const state = unit == nullptr ? nullptr : unit->account(row.account);
     if (state == nullptr) {

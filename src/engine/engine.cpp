@@ -5,6 +5,8 @@
 
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
+#include "engine/requests.hpp"
+#include "engine/shown.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -13,20 +15,11 @@ namespace {
 
 constexpr std::int64_t drain_look_ms = 20;
 
-HistoryItem to_history(const store::Event& event) {
-  HistoryItem item;
-  item.seq = event.seq;
-  item.at_ms = event.at_ms;
-  item.intent = event.intent;
-  item.kind = event.kind;
-  if (event.from) item.from = domain::to_text(*event.from);
-  if (event.to) item.to = domain::to_text(*event.to);
-  item.actor = domain::to_text(event.actor);
-  item.who = event.who;
-  item.reason = event.reason;
-  item.tx_hash = event.tx_hash;
-  item.version = event.version;
-  return item;
+ApiKey key_of(store::ApiKey row) {
+  ApiKey out{std::move(row.name), row.sha256,     std::move(row.scopes),
+             row.created_ms,      row.revoked_ms, {}};
+  if (row.salt) out.salt = KeySalt{row.salt->value};
+  return out;
 }
 
 Error no_such_intent() { return refuse(EngineError::not_found, "no such payment intent"); }
@@ -151,16 +144,7 @@ Awaitable<Result<Detail>> Engine::detail(std::optional<domain::CallerId> caller,
     return out;
   });
   if (!rows.facts || !is_theirs(rows.facts->intent, caller)) co_return no_such_intent();
-  Detail detail;
-  detail.intent = std::move(rows.facts->intent);
-  detail.slot = std::move(rows.facts->slot);
-  detail.earlier_slots = std::move(rows.facts->earlier_slots);
-  detail.attempts = std::move(rows.facts->attempts);
-  for (const store::Event& event : rows.events) detail.history.push_back(to_history(event));
-  for (store::EntryRow& row : rows.entries) {
-    detail.journal.push_back({row.sequence, std::move(row.entry), row.hash});
-  }
-  co_return detail;
+  co_return shown(std::move(*rows.facts), rows.events, std::move(rows.entries));
 }
 
 Awaitable<Page> Engine::list(ListQuery query) {
@@ -188,7 +172,7 @@ Awaitable<std::vector<HistoryItem>> Engine::events(std::int64_t after, std::size
       [after, limit](store::Txn& txn) { return store::events_after(txn, after, limit); });
   std::vector<HistoryItem> out;
   out.reserve(rows.size());
-  for (const store::Event& event : rows) out.push_back(to_history(event));
+  for (const store::Event& event : rows) out.push_back(shown(event));
   co_return out;
 }
 
@@ -242,28 +226,29 @@ Awaitable<std::vector<ApiKey>> Engine::api_keys() {
   auto rows = co_await core->parts.store.read([](store::Txn& txn) { return store::api_keys(txn); });
   std::vector<ApiKey> out;
   out.reserve(rows.size());
-  for (store::ApiKey& row : rows) {
-    out.push_back(
-        {std::move(row.name), row.sha256, std::move(row.scopes), row.created_ms, row.revoked_ms});
-  }
+  for (store::ApiKey& row : rows) out.push_back(key_of(std::move(row)));
   co_return out;
 }
 
-Awaitable<Result<void>> Engine::add_api_key(ApiKey key) {
+Awaitable<Result<AddedKey>> Engine::add_api_key(ApiKey key, std::optional<Caller> who) {
   const auto core = core_;
-  const store::ApiKey row{std::move(key.name), key.sha256, std::move(key.scopes), core->wall_ms(),
-                          std::nullopt};
+  store::ApiKey row{
+      std::move(key.name), key.sha256, std::move(key.scopes), core->wall_ms(), {}, {}, {}};
+  if (key.salt) row.salt = store::KeySalt{key.salt->value};
+  if (who) row.request = request_of(*who, "keys");
   auto added = co_await core->parts.store.write(
-      [row](store::Txn& txn) { return store::add_api_key(txn, row); });
+      [row, by = who ? who->id.value : std::string()](store::Txn& txn) {
+        return store::add_api_key(txn, row, by);
+      });
   if (!added) co_return at_the_face(added.error());
-  co_return added;
+  co_return AddedKey{key_of(std::move(added->key)), added->replayed};
 }
 
-Awaitable<Result<void>> Engine::revoke_api_key(std::string name) {
+Awaitable<Result<void>> Engine::revoke_api_key(std::string name, std::string who) {
   const auto core = core_;
   auto revoked =
-      co_await core->parts.store.write([name, now_ms = core->wall_ms()](store::Txn& txn) {
-        return store::revoke_api_key(txn, name, now_ms);
+      co_await core->parts.store.write([name, who, now_ms = core->wall_ms()](store::Txn& txn) {
+        return store::revoke_api_key(txn, name, now_ms, who);
       });
   if (!revoked) co_return at_the_face(revoked.error());
   co_return revoked;

@@ -9,6 +9,7 @@
 #include "engine/join.hpp"
 #include "engine/post_answer.hpp"
 #include "engine/requests.hpp"
+#include "engine/shown.hpp"
 #include "store/desk.hpp"
 #include "store/reads.hpp"
 
@@ -352,11 +353,7 @@ Awaitable<Result<Review>> Engine::review(domain::IntentId id) {
   facts.slot = detail->slot;
   facts.attempts = detail->attempts;
   facts.earlier_slots = detail->earlier_slots;
-  out.possible = {Resolution::confirming, Resolution::settled, Resolution::failed};
-  for (const Resolution as : {Resolution::retry, Resolution::rebroadcast}) {
-    const auto ruling = domain::rule_on(facts, as, {}, now_of(*core, unit));
-    if (!std::holds_alternative<Refused>(ruling)) out.possible.push_back(as);
-  }
+  out.possible = possible_resolutions(facts, now_of(*core, unit));
   out.detail = std::move(*detail);
   co_return out;
 }

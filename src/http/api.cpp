@@ -60,6 +60,7 @@ Api::Api(asio::any_io_executor executor, engine::Engine& engine, ports::Clock& c
   std::array<Byte, 6> prefix{};
   entropy_.fill(prefix);
   id_prefix_ = to_hex(prefix) + "-";
+  entropy_.fill(secret_);
 }
 
 Awaitable<void> Api::start() { co_await keys_.read(engine_); }
@@ -150,6 +151,14 @@ Awaitable<Response> Api::dispatch(Exchange& exchange) {
     case Action::add_key: co_return co_await add_key(exchange);
     case Action::list_keys: co_return co_await list_keys();
     case Action::revoke_key: co_return co_await revoke_key(exchange);
+    case Action::list_dead_letters: co_return co_await list_dead_letters(exchange);
+    case Action::find_dead_letter: co_return co_await find_dead_letter(exchange);
+    case Action::redrive_dead_letter: co_return co_await end_dead_letter(exchange, true);
+    case Action::drop_dead_letter: co_return co_await end_dead_letter(exchange, false);
+    case Action::list_reviews: co_return co_await list_reviews(exchange);
+    case Action::find_review: co_return co_await find_review(exchange);
+    case Action::resolve_intent: co_return co_await resolve_intent(exchange);
+    case Action::list_accounts: co_return co_await list_accounts();
     case Action::health: co_return ok(render_health());
     case Action::readiness: co_return readiness();
     case Action::metrics: co_return metrics_page();

@@ -3,6 +3,7 @@
 // not say.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -93,6 +94,17 @@ class Api {
   Awaitable<Response> list_keys();
   Awaitable<Response> revoke_key(Exchange& exchange);
   Response list_chains(const Exchange& exchange);
+  std::string token_for(const Exchange& exchange, const engine::KeySalt& salt) const;
+
+  // desk.cpp
+  Awaitable<Response> list_dead_letters(Exchange& exchange);
+  Awaitable<Response> find_dead_letter(Exchange& exchange);
+  Awaitable<Response> end_dead_letter(Exchange& exchange, bool redrive);
+  Awaitable<Response> list_reviews(Exchange& exchange);
+  Awaitable<Response> find_review(Exchange& exchange);
+  Awaitable<Response> resolve_intent(Exchange& exchange);
+  Awaitable<Response> list_accounts();
+
   Response readiness();
   Response metrics_page();
 
@@ -106,6 +118,8 @@ class Api {
   RequestMetrics metrics_;
   std::list<boost::asio::cancellation_signal*> waits_;  ///< of the long polls
   std::string id_prefix_;
+  /// What tokens are made from where no key is required and so nobody brings a secret.
+  std::array<Byte, 32> secret_{};
   std::uint64_t ids_ = 0;
   bool stopping_ = false;
 };
@@ -114,6 +128,11 @@ class Api {
 std::optional<Problem> check_headers(const Request& request);
 /// What is wrong with the body's headers on this route.
 std::optional<Problem> check_body_headers(const Request& request, const Route& route);
+
+inline Response with_replay(Response response, bool replayed) {
+  if (replayed) response.headers.push_back({"Idempotent-Replayed", "true"});
+  return response;
+}
 
 inline Response ok(std::string body) {
   Response response;

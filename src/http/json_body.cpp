@@ -181,4 +181,29 @@ std::vector<std::string> Fields::words(std::string_view name, std::size_t most) 
   return out;
 }
 
+std::optional<domain::TxHash> Fields::hash_or_none(std::string_view name) {
+  const json::value* value = object_.if_contains(name);
+  if (value == nullptr) return std::nullopt;
+  const json::string* text = value->if_string();
+  const auto hash = text == nullptr ? std::nullopt : domain::TxHash::from_text(*text);
+  if (!hash) {
+    refuse("bad_field",
+           std::string(name) + ": must be a transaction's hash, \"0x\" and 64 hex digits");
+  }
+  return hash;
+}
+
+std::vector<domain::TxHash> Fields::hashes(std::string_view name, std::size_t most) {
+  std::vector<domain::TxHash> out;
+  if (object_.if_contains(name) == nullptr) return out;
+  for (const std::string& word : words(name, most)) {
+    if (const auto hash = domain::TxHash::from_text(word)) {
+      out.push_back(*hash);
+    } else {
+      refuse("bad_field", std::string(name) + ": " + shown(word) + " is no transaction's hash");
+    }
+  }
+  return out;
+}
+
 }  // namespace holdfast::http

@@ -58,6 +58,11 @@ class Fields {
   /// 1 to `most` words, none twice.
   std::vector<std::string> words(std::string_view name, std::size_t most);
 
+  /// A transaction's hash: "0x" and 64 hex digits; empty when it is not there.
+  std::optional<domain::TxHash> hash_or_none(std::string_view name);
+  /// 1 to `most` of them, none twice; empty when it is not there.
+  std::vector<domain::TxHash> hashes(std::string_view name, std::size_t most);
+
   void refuse(std::string_view code, std::string detail);
   const std::optional<Problem>& problem() const { return problem_; }
 

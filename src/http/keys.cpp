@@ -38,6 +38,12 @@ std::string make_token(ports::Entropy& entropy) {
   return std::string(token_prefix) + base64url(secret);
 }
 
+std::string derive_token(ByteView secret, ByteView salt, std::string_view request) {
+  const Digest digest =
+      FieldHash("holdfast/api-token/1").add(secret).add(salt).add(request).finish();
+  return std::string(token_prefix) + base64url(digest);
+}
+
 Digest hash_token(std::string_view token) { return sha256(as_bytes(token)); }
 
 bool is_key_name(std::string_view name) {

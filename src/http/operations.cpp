@@ -51,8 +51,16 @@ Response Api::list_chains(const Exchange& exchange) {
   return ok(render_chains(engine_.chains(), exchange.asker.is_operator()));
 }
 
-// A repeated request cannot be answered as the first time, for the token is not kept: it finds the
-// name taken.
+// A token is kept nowhere. It is made from the asker's own secret and stored chance, so that the
+// same asker's repeated request gets the same token; whoever has the store alone cannot make it.
+std::string Api::token_for(const Exchange& exchange, const engine::KeySalt& salt) const {
+  const auto read = bearer_token(exchange.request);
+  const auto* const token = std::get_if<std::optional<std::string_view>>(&read);
+  const bool has_token = token != nullptr && token->has_value();
+  const ByteView secret = has_token ? as_bytes(**token) : ByteView(secret_);
+  return derive_token(secret, salt.view(), exchange.idempotency_key);
+}
+
 Awaitable<Response> Api::add_key(Exchange& exchange) {
   const JsonBody body = read_json(exchange.request.body, false);
   if (body.problem) co_return response_of(*body.problem);
@@ -65,20 +73,27 @@ Awaitable<Response> Api::add_key(Exchange& exchange) {
 
   const auto place = claim(exchange);
   if (!place) co_return response_of(still_running());
-  const std::string token = make_token(entropy_);
-  key.sha256 = hash_token(token);
-  const auto added = co_await engine_.add_api_key(key);
+  key.salt = entropy_.bytes<engine::KeySalt>();
+  key.sha256 = hash_token(token_for(exchange, *key.salt));
+  const auto added = co_await engine_.add_api_key(key, caller_of(exchange, body.object));
   if (!added) co_return refused(exchange, added.error());
-  keys_.add(key);
-  Response response = ok(render_new_key(key, token));
+  const engine::ApiKey& stored = added->key;
+  const std::string token = stored.salt ? token_for(exchange, *stored.salt) : std::string();
+  if (!equal_constant_time(hash_token(token), stored.sha256)) {
+    co_return response_of({409, "name_taken",
+                           "the key was added by this very request, and its "
+                           "token cannot be shown again: revoke it"});
+  }
+  if (!added->replayed) keys_.add(key);
+  Response response = ok(render_new_key(stored, token));
   response.status = 201;
-  co_return response;
+  co_return with_replay(std::move(response), added->replayed);
 }
 
 Awaitable<Response> Api::list_keys() { co_return ok(render_keys(co_await engine_.api_keys())); }
 
 Awaitable<Response> Api::revoke_key(Exchange& exchange) {
-  const auto revoked = co_await engine_.revoke_api_key(exchange.parameter);
+  const auto revoked = co_await engine_.revoke_api_key(exchange.parameter, exchange.asker.name);
   if (!revoked) co_return refused(exchange, revoked.error());
   keys_.drop(exchange.parameter);
   co_return ok(render_revoked(exchange.parameter));

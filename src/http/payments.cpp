@@ -25,11 +25,6 @@ constexpr std::int64_t usually_listed = 50;
 
 Response no_such_intent() { return response_of({404, "not_found", "no such payment intent"}); }
 
-Response with_replay(Response response, bool replayed) {
-  if (replayed) response.headers.push_back({"Idempotent-Replayed", "true"});
-  return response;
-}
-
 std::optional<engine::WaitFor> wait_from(std::string_view text) {
   if (text == "confirming") return engine::WaitFor::confirming;
   if (text == "included") return engine::WaitFor::included;

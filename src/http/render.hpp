@@ -20,6 +20,12 @@
 //   validity      {after, before} in chain seconds, only where the payer signs
 //   typed_data    only in the answer to its creation, only where the payer signs: EIP-712
 // A single one has besides: slot, attempts, history, journal.
+//
+// A dead letter: number, payment_intent, ref, parked_at, verdict (budget_spent | declared_poison),
+//   deliveries, lapsed_leases, state (where its payment ended up), state_now, cycles, and `ended`:
+//   null while parked, else {as: redriven | dropped, by, why, at}
+// A review: a single intent's text, and earlier_slots, found ({tx_hash, height, own, succeeded,
+//   moved, arrived, verdict} or null), possible (resolutions the store alone does not rule out)
 #pragma once
 
 #include <span>
@@ -44,6 +50,16 @@ std::string render_balances(std::span<const engine::BalanceItem> items);
 std::string render_events(std::span<const engine::HistoryItem> items, std::int64_t after);
 /// `for_operator`: with the reason why one is not usable, which may name a host.
 std::string render_chains(std::span<const engine::ChainStatus> chains, bool for_operator);
+
+std::string render_dead_letter(const engine::DeadLetter& letter);
+/// After a redrive or a drop: without what may change later, so that a repetition is the same.
+std::string render_ended_letter(const engine::DeadLetter& letter);
+std::string render_dead_letters(const engine::DeadLetterPage& page);
+std::string render_reviews(const engine::Page& page);
+std::string render_review(const engine::Review& review);
+/// The intent, and in `resolution` what was done.
+std::string render_resolved(const engine::Resolved& resolved, domain::Resolution as);
+std::string render_accounts(std::span<const engine::AccountStatus> accounts);
 
 /// The only text that ever holds a token.
 std::string render_new_key(const engine::ApiKey& key, std::string_view token);

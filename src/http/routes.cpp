@@ -9,7 +9,7 @@ namespace {
 
 // What a key sees is its own, but with `ops`: everybody's. Creating asks for `pay` or `payout` by
 // the method in its body. Balances and events tell of everybody, so only `ops` has them.
-constexpr std::array<Route, 16> table = {{
+constexpr std::array<Route, 24> table = {{
     {"POST", "/v1/payment_intents", Action::create_intent, "pay payout"},
     {"GET", "/v1/payment_intents", Action::list_intents, "pay payout x402 ops",
      "state limit cursor"},
@@ -25,6 +25,14 @@ constexpr std::array<Route, 16> table = {{
     {"POST", "/v1/keys", Action::add_key, "ops"},
     {"GET", "/v1/keys", Action::list_keys, "ops"},
     {"DELETE", "/v1/keys/{name}", Action::revoke_key, "ops"},
+    {"GET", "/v1/dead_letters", Action::list_dead_letters, "ops", "open limit cursor"},
+    {"GET", "/v1/dead_letters/{n}", Action::find_dead_letter, "ops"},
+    {"POST", "/v1/dead_letters/{n}/redrive", Action::redrive_dead_letter, "ops"},
+    {"POST", "/v1/dead_letters/{n}/drop", Action::drop_dead_letter, "ops"},
+    {"GET", "/v1/reviews", Action::list_reviews, "ops", "limit cursor"},
+    {"GET", "/v1/reviews/{id}", Action::find_review, "ops"},
+    {"POST", "/v1/payment_intents/{id}/resolve", Action::resolve_intent, "ops"},
+    {"GET", "/v1/accounts", Action::list_accounts, "ops"},
     {"GET", "/healthz", Action::health, ""},
     {"GET", "/readyz", Action::readiness, ""},
     {"GET", "/metrics", Action::metrics, ""},

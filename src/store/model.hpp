@@ -244,12 +244,21 @@ struct IntentPage {
   std::int64_t next = 0;  ///< cursor; zero: no more
 };
 
+/// Chance that a key's token was made from, together with a secret that is not stored.
+using KeySalt = FixedBytes<16, struct KeySaltTag>;
+
 struct ApiKey {
   std::string name;  ///< also the caller's id
   Digest sha256{};  ///< of the token; the token itself is never stored
   std::vector<std::string> scopes;
   std::int64_t created_ms = 0;
   std::optional<std::int64_t> revoked_ms;
+  std::optional<Request> request;  ///< that made it
+  std::optional<KeySalt> salt;
+};
+struct AddedKey {
+  ApiKey key;
+  bool replayed = false;
 };
 
 }  // namespace holdfast::store

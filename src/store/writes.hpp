@@ -104,9 +104,11 @@ bool acknowledge_restored(Txn& txn, std::string_view who, std::int64_t now_ms);
 // --------------------------------------------------------------------------------------------
 
 /// `name_taken` (also by a revoked key: the name is a caller's id), `bad_key`. Scopes: pay, payout,
-/// ops, x402.
-Result<void> add_api_key(Txn& txn, const ApiKey& key);
+/// ops, x402. A request that made a key before gets that key as it is stored; `key_reused` when it
+/// then asked for something else.
+Result<AddedKey> add_api_key(Txn& txn, const ApiKey& key, std::string_view who = {});
 /// `not_found` when there is no live key of that name.
-Result<void> revoke_api_key(Txn& txn, std::string_view name, std::int64_t now_ms);
+Result<void> revoke_api_key(Txn& txn, std::string_view name, std::int64_t now_ms,
+                            std::string_view who = {});
 
 }  // namespace holdfast::store

@@ -77,9 +77,22 @@ TEST_CASE("keys: one is made, listed without its token, revoked, and never named
   CHECK(list.body.find(token) == std::string::npos);
   CHECK(list.body.find("sha256") == std::string::npos);
 
+  // The same request again: the same answer, for whoever lost the first one.
   const HttpAnswer again = scene.post("/v1/keys", ops, "k", body);
-  CHECK(again.status == 409);
-  CHECK(again.at("error") == "name_taken");
+  CHECK(again.status == 201);
+  CHECK(again.body == made.body);
+  CHECK(again.header("Idempotent-Replayed") == "true");
+  scene.restart();
+  CHECK(scene.post("/v1/keys", ops, "k", body).body == made.body);
+  const HttpAnswer other = scene.post("/v1/keys", ops, "k", R"({"name":"x","scopes":["pay"]})");
+  CHECK(other.status == 422);
+  CHECK(other.at("error") == "key_reused");
+  // Another operator's key of the same text is another request.
+  const std::string second = scene.add_key("second", {"ops"});
+  const HttpAnswer taken = scene.post("/v1/keys", second, "k", body);
+  CHECK(taken.status == 409);
+  CHECK(taken.at("error") == "name_taken");
+  CHECK(taken.body.find(token) == std::string::npos);
 
   CHECK(scene.remove("/v1/keys/till", ops).status == 200);
   CHECK(scene.get(intents, token).status == 401);  // at once

@@ -33,6 +33,8 @@ TEST_CASE("problems: every refusal has its status and a code that is its name") 
       {EngineError::draining, 503, "draining", true},
       {EngineError::try_again, 503, "try_again", true},
       {EngineError::name_taken, 409, "name_taken", false},
+      {EngineError::wrong_state, 409, "wrong_state", false},
+      {EngineError::unproven, 409, "unproven", false},
       {VerifyError::bad_terms, 400, "bad_terms", false},
       {VerifyError::bad_signature, 400, "bad_signature", false},
       {VerifyError::wrong_signer, 422, "wrong_signer", false},

@@ -201,6 +201,14 @@ TEST_CASE("auth: what each scope may do") {
       {"POST /v1/keys", "ops"},
       {"GET /v1/keys", "ops"},
       {"DELETE /v1/keys/{name}", "ops"},
+      {"GET /v1/dead_letters", "ops"},
+      {"GET /v1/dead_letters/{n}", "ops"},
+      {"POST /v1/dead_letters/{n}/redrive", "ops"},
+      {"POST /v1/dead_letters/{n}/drop", "ops"},
+      {"GET /v1/reviews", "ops"},
+      {"GET /v1/reviews/{id}", "ops"},
+      {"POST /v1/payment_intents/{id}/resolve", "ops"},
+      {"GET /v1/accounts", "ops"},
       {"GET /healthz", "-"},
       {"GET /readyz", "-"},
       {"GET /metrics", "-"},
@@ -262,6 +270,15 @@ TEST_CASE("keys: a token has 256 bits of chance and only its digest is kept") {
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<Byte>(0xff - i);
     }
   } fixed;
+  const std::string salt(16, 's');
+  const auto derived = [&](const std::string& secret, const std::string& request) {
+    return derive_token(as_bytes(secret), as_bytes(salt), request);
+  };
+  CHECK(derived(first, "k") == derived(first, "k"));
+  CHECK(derived(first, "k") != derived(first, "l"));
+  CHECK(derived(first, "k") != derived(second, "k"));
+  CHECK(derived(first, "k") != derive_token(as_bytes(first), as_bytes(second), "k"));
+  CHECK(derived(first, "k").size() == 46);
   // base64 -w0 | tr '+/' '-_' | tr -d '=' over the bytes ff fe … e0
   CHECK(make_token(fixed) == "hf___79_Pv6-fj39vX08_Lx8O_u7ezr6uno5-bl5OPi4eA");
 }

@@ -18,6 +18,7 @@
 #include "sim/methods.hpp"
 #include "sim/signer.hpp"
 #include "sim/wire.hpp"
+#include "store/writes.hpp"
 #include "support/fault_vfs.hpp"
 #include "support/temp_folder.hpp"
 
@@ -54,6 +55,7 @@ struct Scene::World {
       chain.give(owner, domain::native_asset, plenty);
     }
     options.http.port = 0;
+    chain.script().set_down(options.chain_starts_down);
   }
 
   /// Runs the coroutine that `make` returns on the server's thread, and waits for its end.
@@ -258,6 +260,34 @@ asio::awaitable<std::string> Scene::try_server(World& world, http::Options optio
 
 void Scene::drain_engine() {
   world_->await([this] { return world_->engine->drain(10'000); });
+}
+
+void Scene::set_chain_down(bool down) {
+  world_->on_server([this, down] { world_->chain.script().set_down(down); });
+}
+
+void Scene::park(const std::string& id) {
+  store::LeaseRequest lease;
+  lease.now_ms = INT64_MAX / 2;
+  lease.receipts = {world_->on_server([this] { return world_->entropy.bytes<domain::Receipt>(); })};
+  store::Move move;
+  move.id = *domain::intent_id_from(id);
+  move.to = domain::IntentState::settling;
+  move.actor = domain::Actor::relayer;
+  move.receipt = lease.receipts.front();
+  store::Move park = move;
+  park.to = domain::IntentState::needs_review;
+  park.reason = "budget_spent";
+  park.who = "test";
+  park.ack = true;
+  park.park = "budget_spent";
+  const bool parked = world_->await([this, lease, move, park] {
+    return world_->store->write([lease, move, park](store::Txn& txn) {
+      return store::lease_jobs(txn, lease).size() == 1 &&
+             store::move_intent(txn, move).has_value() && store::move_intent(txn, park).has_value();
+    });
+  });
+  if (!parked) throw std::runtime_error("not parked");
 }
 
 void Scene::fill_disk() { world_->disk.fill_up(); }

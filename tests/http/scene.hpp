@@ -21,6 +21,7 @@ struct SceneOptions {
   std::int64_t chain_latency_ms = 0;  ///< simulated, of each call
   std::int64_t block_ms = 1'000;      ///< simulated
   bool with_chain = true;
+  bool chain_starts_down = false;
   bool on_disk = false;  ///< in a temporary file, on a disk that fails when told to
 };
 
@@ -57,6 +58,10 @@ class Scene {
   /// Starts another server beside, and gives the sentence it throws; empty when it starts.
   std::string second_server(http::Options options);
   void drain_engine();
+  void set_chain_down(bool down);
+  /// The authorized payment's job runs out of its budget, nothing signed: its payment is in review
+  /// and the job parked. While the chain is down, or a delivery comes in between.
+  void park(const std::string& id);
   void fill_disk();
   void make_room();
   /// The next commit cannot be made durable.

@@ -151,6 +151,9 @@ struct Review {
   std::vector<domain::Resolution> possible;  ///< as far as the store can tell
 };
 
+/// Chance that a key's token was made from, together with a secret that is not stored.
+using KeySalt = FixedBytes<16, struct KeySaltTag>;
+
 /// A key of the HTTP face. Its name is the caller's id; the token itself is never kept.
 struct ApiKey {
   std::string name;
@@ -158,6 +161,11 @@ struct ApiKey {
   std::vector<std::string> scopes;  ///< pay, payout, ops, x402
   std::int64_t created_ms = 0;      ///< wall time, set by add_api_key
   std::optional<std::int64_t> revoked_ms;
+  std::optional<KeySalt> salt;  ///< where a repeated request is to get the same token
+};
+struct AddedKey {
+  ApiKey key;
+  bool replayed = false;  ///< `key` is the one that was added then
 };
 
 /// How far a waiter wants to see it. `included`: `answer_at` deep.
@@ -269,9 +277,10 @@ class Engine {
   // ---- keys
 
   Awaitable<std::vector<ApiKey>> api_keys();
-  /// Refused with a sentence when the name is taken or a scope is unknown.
-  Awaitable<Result<void>> add_api_key(ApiKey key);
-  Awaitable<Result<void>> revoke_api_key(std::string name);
+  /// Refused with a sentence when the name is taken or a scope is unknown. With `who` a repeated
+  /// request is answered as the first time, and history says who it was.
+  Awaitable<Result<AddedKey>> add_api_key(ApiKey key, std::optional<Caller> who = {});
+  Awaitable<Result<void>> revoke_api_key(std::string name, std::string who = {});
 
   boost::asio::any_io_executor executor() const;
 

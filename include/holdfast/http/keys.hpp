@@ -15,6 +15,10 @@ namespace holdfast::http {
 /// without padding). Shown to its owner once; `hash_token` of it is what is stored.
 std::string make_token(ports::Entropy& entropy);
 
+/// The same token for the same three, in the form of make_token. `secret` has at least 128 bits of
+/// chance and is stored nowhere.
+std::string derive_token(ByteView secret, ByteView salt, std::string_view request);
+
 /// SHA-256 of the token's text. A token has 256 bits of chance, so a slow hash would add nothing.
 Digest hash_token(std::string_view token);
 
