@@ -75,8 +75,8 @@ run_tests() {
   return "$status"
 }
 
-# count_cases <folder of ctest's logs>: the cases of all doctest programs, and the tests of CTest that
-# failed, a program or a lint each: "845 cases passed; failed: lint_sizes".
+# count_cases <folder of ctest's logs>: the cases of all doctest programs, and what failed, by
+# the names CTest has for programs and lints: "845 cases passed; failed: lint_sizes".
 count_cases() {
   local failed=none
   if [ -s "$1/LastTestsFailed.log" ]; then
@@ -89,7 +89,10 @@ count_cases() {
         if ($i == "failed") wrong += $(i - 1)
       }
     }
-    END { printf "%d cases passed%s; failed: %s\n", passed, wrong ? ", " wrong " did not" : "", failed }'
+    END {
+      if (passed + wrong) printf "%d cases passed%s; ", passed, wrong ? ", " wrong " did not" : ""
+      printf "failed: %s\n", failed
+    }'
 }
 
 # stage <title> <command…>: runs it under a heading, remembers how it ended and how long it took.

@@ -254,8 +254,8 @@ ALTER TABLE api_keys ADD COLUMN salt BLOB CHECK (length(salt) = 16);
 CREATE UNIQUE INDEX api_keys_of_request ON api_keys (request_key) WHERE request_key IS NOT NULL;
 )sql";
 
-// Migration 3: which store this is, so that its watermark is not taken for another's; and whether it
-// was put back from a backup and nobody has answered for that yet.
+// Migration 3: which store this is, so that its watermark is not taken for another's; and whether
+// it was put back from a backup and nobody has answered for that yet.
 constexpr const char* third = R"sql(
 CREATE TABLE store_identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -46,8 +46,8 @@ enum class Tend {
 };
 std::string_view to_text(Tend what);
 
-/// One answer per number, in their order (lowest first). `is_stuck`: the chain's count has not moved
-/// for `stuck_after`.
+/// One answer per number, in their order (lowest first). `is_stuck`: the chain's count has not
+/// moved for `stuck_after`.
 std::vector<Tend> tend(std::span<const OpenNumber> numbers, bool is_stuck);
 
 }  // namespace holdfast::domain
