@@ -8,7 +8,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
-#include "evm/http_rpc_endpoint.hpp"
+#include "app/config_endpoints.hpp"
 
 namespace holdfast::app {
 namespace {
@@ -98,30 +98,13 @@ void read_account(ConfigReader in, ChainConfig& chain) {
   chain.accounts.push_back(std::move(account));
 }
 
-void read_rpc(ConfigReader& in, ChainConfig& chain) {
-  chain.rpc.url = in.text("rpc_url", "", 4096);
-  chain.rpc_url_env = in.text("rpc_url_env", "", 256);
-  if (in.has("rpc_url") == in.has("rpc_url_env")) {
-    in.problem("rpc_url", "or rpc_url_env is needed, and not both");
-  } else if (!chain.rpc.url.empty()) {
-    const auto endpoint = evm::parse_endpoint(chain.rpc.url);
-    if (!endpoint) in.problem("rpc_url", "cannot be used: " + endpoint.error().detail);
-  }
-  chain.rpc.deadline_ms = in.number("rpc_deadline_ms", chain.rpc.deadline_ms, 100, 120'000);
-  chain.rpc.max_connections = static_cast<std::size_t>(
-      in.number("rpc_connections", static_cast<std::int64_t>(chain.rpc.max_connections), 1, 64));
-  chain.rpc.max_batch_calls = static_cast<std::size_t>(
-      in.number("rpc_batch", static_cast<std::int64_t>(chain.rpc.max_batch_calls), 1, 1'000));
-  chain.rpc.ca_file = in.text("rpc_ca_file", "", 4096);
-}
-
 ChainConfig read_chain(ConfigReader in) {
   ChainConfig chain;
   chain.evm.id.value = in.text("id", "", 64);
   if (!evm::chain_number(chain.evm.id)) {
     in.problem("id", "must be eip155:N, N being the chain's number");
   }
-  read_rpc(in, chain);
+  read_endpoints(in, chain);
   chain.evm.finality = read_rule(in, "finality", "confirmations", chain.evm.finality);
   chain.evm.answer_at = read_rule(in, "answer_at", "answer_confirmations", chain.evm.answer_at);
   chain.evm.confirmations_only = in.flag("confirmations_only", false);

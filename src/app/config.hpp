@@ -24,10 +24,17 @@ struct AccountConfig {
   std::optional<domain::Sequence> adopt;
 };
 
+/// One node of a chain.
+struct EndpointConfig {
+  std::string url;  ///< one of the two
+  std::string url_env;
+  std::uint32_t weight = 1;
+};
+
 struct ChainConfig {
   evm::EvmOptions evm;
-  evm::HttpRpcOptions rpc;  ///< the URL is taken from `rpc_url_env` when that is given
-  std::string rpc_url_env;
+  evm::HttpRpcOptions rpc;  ///< for every endpoint, without its URL
+  std::vector<EndpointConfig> endpoints;
   std::vector<evm::Eip3009Asset> eip3009;  ///< for transfer_authorization
   std::vector<domain::AssetId> payouts;    ///< for payout
   std::vector<AccountConfig> accounts;

@@ -27,22 +27,37 @@ std::string text_of(const char* variable) {
   return value == nullptr ? std::string{} : std::string(value);
 }
 
-Result<ChainParts> open_chain(const ChainConfig& config, boost::asio::any_io_executor executor,
-                              ports::Clock& clock) {
-  ChainParts parts;
-  evm::HttpRpcOptions rpc = config.rpc;
-  if (!config.rpc_url_env.empty()) {
-    rpc.url = text_of(config.rpc_url_env.c_str());
-    if (rpc.url.empty()) {
+Result<std::unique_ptr<evm::HttpRpc>> open_endpoint(const ChainConfig& chain,
+                                                    const EndpointConfig& endpoint,
+                                                    boost::asio::any_io_executor executor,
+                                                    ports::Clock& clock) {
+  evm::HttpRpcOptions options = chain.rpc;
+  options.url = endpoint.url;
+  if (!endpoint.url_env.empty()) {
+    options.url = text_of(endpoint.url_env.c_str());
+    if (options.url.empty()) {
       return refuse(ConfigError::unreadable,
-                    config.evm.id.value + ": the variable " + config.rpc_url_env + " is not set");
+                    chain.evm.id.value + ": the variable " + endpoint.url_env + " is not set");
     }
   }
-  auto client = evm::HttpRpc::open(executor, clock, std::move(rpc));
+  auto client = evm::HttpRpc::open(std::move(executor), clock, std::move(options));
   if (!client) {
-    return Error{client.error().code, config.evm.id.value + ": " + client.error().detail};
+    return Error{client.error().code, chain.evm.id.value + ": " + client.error().detail};
   }
-  parts.rpc = std::move(*client);
+  return client;
+}
+
+Result<ChainParts> open_chain(const ChainConfig& config,
+                              const boost::asio::any_io_executor& executor, ports::Clock& clock) {
+  ChainParts parts;
+  std::vector<evm::PoolMember> members;
+  for (const EndpointConfig& endpoint : config.endpoints) {
+    auto client = open_endpoint(config, endpoint, executor, clock);
+    if (!client) return client.error();
+    members.push_back({std::move(*client), endpoint.weight});
+  }
+  parts.rpc = std::make_unique<evm::EndpointPool>(
+      executor, clock, *evm::chain_number(config.evm.id), std::move(members));
   parts.chain = std::make_unique<evm::EvmChain>(config.evm, *parts.rpc, clock);
   if (!config.eip3009.empty()) {
     evm::TransferAuthorizationOptions options;

@@ -16,12 +16,13 @@
 #include "app/config.hpp"
 #include "app/system_clock.hpp"
 #include "app/system_entropy.hpp"
+#include "evm/endpoint_pool.hpp"
 
 namespace holdfast::app {
 
 /// One configured chain, with what speaks to it.
 struct ChainParts {
-  std::unique_ptr<evm::HttpRpc> rpc;
+  std::unique_ptr<evm::EndpointPool> rpc;
   std::unique_ptr<evm::EvmChain> chain;
   std::vector<std::unique_ptr<ports::Method>> methods;
 };

@@ -185,6 +185,7 @@ std::vector<ChainStatus> Engine::chains() const {
     status.why = unit->why;
     status.latest = unit->view.heights().latest;
     status.finalized = unit->view.heights().finalized;
+    status.endpoints = unit->chain.endpoints();
     for (const auto& [name, method] : unit->methods) status.methods.push_back(name);
     for (const AccountState& account : unit->accounts) {
       status.accounts.push_back(account.address.value);

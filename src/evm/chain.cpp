@@ -48,11 +48,11 @@ EvmChain::EvmChain(EvmOptions options, Rpc& rpc, ports::Clock& clock)
             .fee_ceiling = options.fees.max_fee},
       confirmations_only_(options.confirmations_only),
       fee_policy_(options.fees),
-      fee_cache_(std::make_unique<FeeCache>()) {
+      fee_cache_(std::make_shared<FeeCache>()) {
   ensure(number_ != 0, "an EVM chain id is eip155: and a number");
 }
 
-EvmChain::~EvmChain() = default;
+EvmChain::~EvmChain() { fee_cache_->close(); }
 
 Result<domain::Address> EvmChain::parse_address(std::string_view text) const {
   const Result<Address20> parsed = evm::parse_address(text);

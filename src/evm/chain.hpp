@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <holdfast/ports/clock.hpp>
 
 #include "evm/address.hpp"
+#include "evm/agreement.hpp"
 #include "evm/chain_calls.hpp"
 #include "evm/fees.hpp"
 #include "evm/rpc.hpp"
@@ -42,6 +44,11 @@ struct EvmOptions {
 /// Endings of every read: `refused` is the node's own no; `unknown` covers silence, answers of
 /// another shape or over a limit, and answers that contradict one another (the chain may have
 /// changed between two of them). All reads are safe to repeat.
+///
+/// Over several endpoints (Rpc::voices) each read is made of one endpoint's answers, the next one
+/// being asked where it has none. What decides about bytes we signed is asked of all of them
+/// (agreement.hpp): a hash is not found, a number was consumed, a contract is not there only where
+/// they agree. Bytes go to all of them.
 class EvmChain final : public ports::Chain {
  public:
   /// `options.id` must be one that `chain_number` takes: check a configuration first.
@@ -49,6 +56,7 @@ class EvmChain final : public ports::Chain {
   ~EvmChain() override;
 
   const ports::ChainInfo& info() const override { return info_; }
+  std::vector<std::string> endpoints() const override { return rpc_.endpoint_texts(); }
   Result<domain::Address> parse_address(std::string_view text) const override;
   Result<domain::AssetId> parse_asset(std::string_view text) const override;
   ports::Call noop_call(const domain::Address& account) const override;
@@ -65,8 +73,10 @@ class EvmChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<ports::SequenceCounts>> sequences(
       domain::Address account) override;
   ports::Awaitable<ports::Outcome<domain::Amount>> native_balance(domain::Address account) override;
-  /// eth_estimateGas at the newest block. A revert is `refused` with kind reverted and the
-  /// contract's decoded reason; want of native money for gas is kind unfunded, not a revert.
+  /// eth_estimateGas at the newest block. A call that carries no value is for a contract: where
+  /// there is none it would run and do nothing, so it is `refused` as a revert. A revert is
+  /// `refused` with kind reverted and the contract's decoded reason; want of native money for gas
+  /// is kind unfunded, not a revert.
   ports::Awaitable<ports::Outcome<ports::Simulated>> simulate(domain::Address sender,
                                                               ports::Call call) override;
   /// See fees_for. eth_feeHistory is asked at most twice a second, however many ask.
@@ -87,26 +97,59 @@ class EvmChain final : public ports::Chain {
 
   std::uint64_t number() const { return number_; }
   Rpc& rpc() { return rpc_; }
-  /// The newest block that is final by the rule of `info().finality`.
+  /// The newest block that is final by the rule of `info().finality`: where the endpoints differ,
+  /// the lowest.
   ports::Awaitable<ports::Outcome<Header>> final_block();
+  ports::Awaitable<ports::Outcome<Header>> final_block_of(Rpc& voice);
   /// eth_call in the state of `at` (a tag, or a height as a quantity); at most 4 KiB come back.
   ports::Awaitable<ports::Outcome<Bytes>> call_contract(Address20 contract, Bytes data,
                                                         std::string at);
+  ports::Awaitable<ports::Outcome<Bytes>> call_contract_of(Rpc& voice, Address20 contract,
+                                                           Bytes data, std::string at);
 
  private:
   struct FeeCache;
 
-  ports::Awaitable<ports::Outcome<Header>> header_at(std::uint64_t height);
+  // What one endpoint says.
+  ports::Awaitable<ports::Outcome<ports::Head>> head_of(Rpc& voice);
+  ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> block_of(Rpc& voice,
+                                                                         std::uint64_t height);
+  ports::Awaitable<ports::Outcome<std::optional<domain::BlockHash>>> block_hash_of(
+      Rpc& voice, std::uint64_t height);
+  ports::Awaitable<ports::Outcome<ports::Whereabouts>> find_of(Rpc& voice, domain::TxHash hash);
+  ports::Awaitable<ports::Outcome<ports::SequenceCounts>> sequences_of(Rpc& voice,
+                                                                       domain::Address account);
+  ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer_of(
+      Rpc& voice, domain::Address account, domain::Sequence at);
+  ports::Awaitable<ports::Outcome<bool>> has_code_of(Rpc& voice, domain::Address address);
+  ports::Awaitable<ports::Outcome<Header>> header_at(Rpc& voice, std::uint64_t height);
   /// Empty: null, no such block.
-  ports::Awaitable<ports::Outcome<std::optional<Header>>> maybe_header_at(std::uint64_t height);
-  ports::Awaitable<ports::Outcome<std::uint64_t>> count_at(const domain::Address& account,
+  ports::Awaitable<ports::Outcome<std::optional<Header>>> maybe_header_at(Rpc& voice,
+                                                                          std::uint64_t height);
+  ports::Awaitable<ports::Outcome<std::uint64_t>> count_at(Rpc& voice,
+                                                           const domain::Address& account,
                                                            std::string at);
   ports::Awaitable<ports::Outcome<std::vector<WireReceipt>>> receipts_one_by_one(
-      const WireBlock& block);
-  ports::Awaitable<ports::Outcome<ports::Whereabouts>> located(WireTx tx, WireReceipt receipt);
-  ports::Awaitable<ports::Outcome<std::uint64_t>> height_that_passed(const domain::Address& account,
+      Rpc& voice, const WireBlock& block);
+  ports::Awaitable<ports::Outcome<ports::Whereabouts>> located(Rpc& voice, WireTx tx,
+                                                               WireReceipt receipt);
+  ports::Awaitable<ports::Outcome<std::uint64_t>> height_that_passed(Rpc& voice,
+                                                                     const domain::Address& account,
                                                                      std::uint64_t at,
                                                                      std::uint64_t final_height);
+
+  /// The same read from all endpoints, side by side.
+  template <class T, class Read>
+  ports::Awaitable<Said<T>> everybody(Voices voices, Read read);
+  /// The first endpoint's answer that is one, in the order of preference.
+  template <class T, class Read>
+  ports::Awaitable<ports::Outcome<T>> in_turn(Read read);
+  /// As above, for what an endpoint that is behind does not have: somebody who has it is believed.
+  template <class T, class Read>
+  ports::Awaitable<ports::Outcome<std::optional<T>>> whoever_has_it(Read read);
+
+  /// ok, or what a call to an address without code ends with.
+  ports::Awaitable<ports::Outcome<bool>> check_code(domain::Address target);
   ports::Awaitable<ports::Outcome<FeeHistory>> fee_history();
   Transaction1559 transaction(const ports::Order& order) const;
   /// The final height, given those of the tags.
@@ -120,8 +163,10 @@ class EvmChain final : public ports::Chain {
   ports::ChainInfo info_;
   bool confirmations_only_;
   FeePolicy fee_policy_;
-  bool lacks_block_receipts_ = false;  ///< learnt from a refusal, until the process ends
-  std::unique_ptr<FeeCache> fee_cache_;
+  /// Endpoints that offer no block's receipts at once: learnt from a refusal.
+  std::set<const Rpc*> lacks_block_receipts_;
+  std::set<domain::Address> has_code_;  ///< contracts that were seen to be there
+  std::shared_ptr<FeeCache> fee_cache_;  ///< shared with whoever asks
 };
 
 }  // namespace holdfast::evm

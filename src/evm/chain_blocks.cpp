@@ -26,7 +26,7 @@ bool lacks_method(const Answer& answer) {
 }  // namespace
 
 ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_one(
-    const WireBlock& block) {
+    Rpc& voice, const WireBlock& block) {
   using Receipts = std::vector<WireReceipt>;
   Receipts out;
   out.reserve(block.txs.size());
@@ -35,7 +35,7 @@ ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_on
     for (std::size_t i = at; i < std::min(at + receipts_at_once, block.txs.size()); ++i) {
       calls.push_back(by_hash("eth_getTransactionReceipt", block.txs[i].hash));
     }
-    const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+    const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
     if (const Answer* failed = first_failure(answers)) co_return failed->failure<Receipts>();
     for (const Answer& answer : answers) {
       Read<WireReceipt> receipt = read_receipt(*answer.ok());
@@ -46,23 +46,26 @@ ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_on
   co_return out;
 }
 
-ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block(std::uint64_t height) {
+ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block_of(Rpc& voice,
+                                                                          std::uint64_t height) {
   using Found = std::optional<ports::Block>;
   std::vector<RpcCall> calls{{"eth_getBlockByNumber", json::array{quantity(height), true}}};
-  if (!lacks_block_receipts_) {
+  if (!lacks_block_receipts_.contains(&voice)) {
     calls.push_back({"eth_getBlockReceipts", json::array{quantity(height)}});
   }
-  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (answers[0].ok() == nullptr) co_return answers[0].failure<Found>();
   if (answers[0].ok()->is_null()) co_return Found{};
   const Read<WireBlock> block = read_block(*answers[0].ok());
   if (!block) co_return unknown(block.error());
   if (block->header.ref.height != height) co_return unknown("a block of another height");
 
-  if (answers.size() > 1 && lacks_method(answers[1])) lacks_block_receipts_ = true;
+  if (answers.size() > 1 && lacks_method(answers[1])) {
+    lacks_block_receipts_.insert(&voice);
+  }
   Outcome<std::vector<WireReceipt>> receipts;
-  if (lacks_block_receipts_) {
-    receipts = co_await receipts_one_by_one(*block);
+  if (lacks_block_receipts_.contains(&voice)) {
+    receipts = co_await receipts_one_by_one(voice, *block);
   } else if (answers[1].ok() == nullptr) {
     receipts = answers[1].failure<std::vector<WireReceipt>>();
   } else {
@@ -77,10 +80,10 @@ ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block(std::uint
                                .txs = std::move(*txs)}};
 }
 
-ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
+ports::Awaitable<Outcome<Whereabouts>> EvmChain::find_of(Rpc& voice, domain::TxHash hash) {
   std::vector<RpcCall> calls{by_hash("eth_getTransactionByHash", hash),
                              by_hash("eth_getTransactionReceipt", hash)};
-  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (const Answer* failed = first_failure(answers)) co_return failed->failure<Whereabouts>();
   const json::value& tx_answer = *answers[0].ok();
   const json::value& receipt_answer = *answers[1].ok();
@@ -95,13 +98,14 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
   }
   Read<WireReceipt> receipt = read_receipt(receipt_answer);
   if (!receipt) co_return unknown(receipt.error());
-  co_return co_await located(*tx, std::move(*receipt));
+  co_return co_await located(voice, *tx, std::move(*receipt));
 }
 
 /// A receipt may come from a block that is canonical no more, or from a node on another fork: it
 /// counts when the block now at its height is its block.
-ports::Awaitable<Outcome<Whereabouts>> EvmChain::located(WireTx tx, WireReceipt receipt) {
-  const Outcome<Header> header = co_await header_at(receipt.block.height);
+ports::Awaitable<Outcome<Whereabouts>> EvmChain::located(Rpc& voice, WireTx tx,
+                                                         WireReceipt receipt) {
+  const Outcome<Header> header = co_await header_at(voice, receipt.block.height);
   if (header.ok() == nullptr) co_return header.failure<Whereabouts>();
   Read<domain::MinedTx> mined = join(*header.ok(), tx, receipt);
   if (!mined) co_return unknown(mined.error());
@@ -111,12 +115,12 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::located(WireTx tx, WireReceipt 
 /// The lowest height whose state has a count above `at`, at most `final_height`, whose count is
 /// above it (the caller has seen that).
 ports::Awaitable<Outcome<std::uint64_t>> EvmChain::height_that_passed(
-    const domain::Address& account, std::uint64_t at, std::uint64_t final_height) {
+    Rpc& voice, const domain::Address& account, std::uint64_t at, std::uint64_t final_height) {
   std::uint64_t above = final_height;           // count there > at
   std::optional<std::uint64_t> not_above;       // count there <= at
   for (std::uint64_t step = 1; !not_above && above > 0; step *= 4) {
     const std::uint64_t probe = above - std::min(step, above);
-    const Outcome<std::uint64_t> count = co_await count_at(account, quantity(probe));
+    const Outcome<std::uint64_t> count = co_await count_at(voice, account, quantity(probe));
     if (count.ok() == nullptr) co_return count;
     if (*count.ok() > at) {
       above = probe;
@@ -127,7 +131,7 @@ ports::Awaitable<Outcome<std::uint64_t>> EvmChain::height_that_passed(
   if (!not_above) co_return unknown("the account's count is above this number in block zero");
   while (above - *not_above > 1) {
     const std::uint64_t probe = *not_above + (above - *not_above) / 2;
-    const Outcome<std::uint64_t> count = co_await count_at(account, quantity(probe));
+    const Outcome<std::uint64_t> count = co_await count_at(voice, account, quantity(probe));
     if (count.ok() == nullptr) co_return count;
     if (*count.ok() > at) {
       above = probe;
@@ -138,18 +142,18 @@ ports::Awaitable<Outcome<std::uint64_t>> EvmChain::height_that_passed(
   co_return above;
 }
 
-ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer(
-    domain::Address account, domain::Sequence at) {
+ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer_of(
+    Rpc& voice, domain::Address account, domain::Sequence at) {
   using Found = std::optional<domain::MinedTx>;
-  const Outcome<Header> final = co_await final_block();
+  const Outcome<Header> final = co_await final_block_of(voice);
   if (final.ok() == nullptr) co_return final.failure<Found>();
   const std::uint64_t top = final.ok()->ref.height;
-  const Outcome<std::uint64_t> count = co_await count_at(account, quantity(top));
+  const Outcome<std::uint64_t> count = co_await count_at(voice, account, quantity(top));
   if (count.ok() == nullptr) co_return count.failure<Found>();
   if (*count.ok() <= at.value) co_return Found{};
-  const Outcome<std::uint64_t> height = co_await height_that_passed(account, at.value, top);
+  const Outcome<std::uint64_t> height = co_await height_that_passed(voice, account, at.value, top);
   if (height.ok() == nullptr) co_return height.failure<Found>();
-  Outcome<std::optional<ports::Block>> read = co_await block(*height.ok());
+  Outcome<std::optional<ports::Block>> read = co_await block_of(voice, *height.ok());
   if (read.ok() == nullptr) co_return read.failure<Found>();
   if (!*read.ok()) co_return unknown("the node has no block at a final height");
   for (domain::MinedTx& tx : (*read.ok())->txs) {

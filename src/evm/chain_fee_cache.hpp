@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <holdfast/ports/parking.hpp>
 
@@ -23,6 +24,31 @@ struct EvmChain::FeeCache {
   std::optional<FeeHistory> history;
   std::int64_t read_ms = 0;  ///< monotonic, when `history` was asked for
   std::shared_ptr<Asking> asking;  ///< set while somebody asks the node
+  bool closed = false;  ///< the chain is gone: nobody is to be resumed
+
+  /// Somebody's turn at asking. However the frame that asks ends (an answer, a cancellation, or
+  /// destroyed where it stood), those who wait are woken: without an answer the next of them asks.
+  struct Turn {
+    explicit Turn(std::shared_ptr<FeeCache> of)
+        : cache(std::move(of)), asking(std::make_shared<Asking>()) {
+      cache->asking = asking;
+    }
+    ~Turn() {
+      cache->asking.reset();
+      if (!cache->closed) asking->waiting.wake_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    std::shared_ptr<FeeCache> cache;
+    std::shared_ptr<Asking> asking;
+  };
+
+  /// Drops who waits.
+  void close() {
+    closed = true;
+    if (asking) asking->waiting.abandon();
+  }
 };
 
 }  // namespace holdfast::evm

@@ -1,6 +1,5 @@
-// Owns: the EVM chain's fee quotes, its simulation, and the posting of signed bytes.
+// Owns: the EVM chain's fee quotes and its simulation.
 #include "evm/chain_fee_cache.hpp"
-#include "evm/node_errors.hpp"
 
 namespace holdfast::evm {
 
@@ -9,6 +8,12 @@ using ports::Outcome;
 
 ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address sender,
                                                                ports::Call call) {
+  // What carries data and no value is for a contract; an address without one would take it and do
+  // nothing, and the estimate would be well.
+  if (call.value.is_zero() && !call.payload.empty()) {
+    const Outcome<bool> there = co_await check_code(call.target);
+    if (there.ok() == nullptr) co_return there.failure<ports::Simulated>();
+  }
   json::object tx{{"from", sender.value}, {"to", call.target.value}};
   if (!call.value.is_zero()) tx["value"] = call.value.quantity();
   if (!call.payload.empty()) tx["data"] = to_0x(call.payload);
@@ -34,46 +39,21 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
   const std::int64_t now_ms = clock_.mono_ms();
   if (cache.history && now_ms - cache.read_ms < fee_history_ms) co_return *cache.history;
 
-  const auto asking = std::make_shared<FeeCache::Asking>();
-  cache.asking = asking;
-  try {
-    const Answer answer = co_await rpc_.call("eth_feeHistory", fee_history_params());
-    asking->answer = answer.ok() == nullptr ? answer.failure<FeeHistory>()
-                                            : outcome_of(read_fee_history(*answer.ok()));
-  } catch (...) {
-    // Cancelled: the next of those who wait asks in our place.
-    cache.asking.reset();
-    asking->waiting.wake_all();
-    throw;
-  }
-  if (const FeeHistory* history = asking->answer->ok()) {
+  const FeeCache::Turn turn(fee_cache_);
+  const Answer answer = co_await rpc_.call("eth_feeHistory", fee_history_params());
+  turn.asking->answer = answer.ok() == nullptr ? answer.failure<FeeHistory>()
+                                               : outcome_of(read_fee_history(*answer.ok()));
+  if (const FeeHistory* history = turn.asking->answer->ok()) {
     cache.history = *history;
     cache.read_ms = now_ms;
   }
-  cache.asking.reset();
-  asking->waiting.wake_all();
-  co_return *asking->answer;
+  co_return *turn.asking->answer;
 }
 
 ports::Awaitable<Outcome<domain::Fees>> EvmChain::quote(std::uint64_t gas) {
   const Outcome<FeeHistory> history = co_await fee_history();
   if (history.ok() == nullptr) co_return history.failure<domain::Fees>();
   co_return fees_for(gas, *history.ok(), fee_policy_);
-}
-
-ports::Awaitable<Outcome<ports::Posted>> EvmChain::post(Bytes bytes, domain::TxHash hash) {
-  json::array params;
-  params.emplace_back(to_0x(bytes));
-  const Answer answer = co_await rpc_.call("eth_sendRawTransaction", std::move(params));
-  if (const ports::Refused* refused = answer.refused()) {
-    if (says_already_known(*refused)) co_return ports::Posted{.already_known = true};
-  }
-  if (answer.ok() == nullptr) co_return answer.failure<ports::Posted>();
-  const Read<domain::TxHash> answered = read_hash(*answer.ok(), "the hash of the post");
-  if (!answered) co_return unknown(answered.error());
-  // Another hash means that the node holds something else than was sent: what, nobody knows.
-  if (*answered != hash) co_return unknown("the node answered another hash than the bytes have");
-  co_return ports::Posted{.already_known = false};
 }
 
 ports::Awaitable<Outcome<std::optional<domain::TxHash>>> EvmChain::send_order(domain::IntentId,

@@ -1,4 +1,5 @@
-// Owns: the EVM chain's small reads: identity, heights, counts, balances, contract calls.
+// Owns: the EVM chain's small reads: identity, heights, counts, balances, contract calls. What says
+// `_of` asks one endpoint; chain_voices.cpp makes the chain's word of what they say.
 #include <algorithm>
 
 #include "evm/chain.hpp"
@@ -30,6 +31,10 @@ Read<Header> header_of(const json::value& answer) {
 }  // namespace
 
 ports::Awaitable<Outcome<bool>> EvmChain::check() {
+  const Outcome<Voices> voices = co_await rpc_.voices();
+  if (const ports::NotSent* nobody = voices.not_sent()) {
+    co_return ports::Refused{ports::RefusalKind::other, nobody->reason};
+  }
   const Answer answer = co_await rpc_.call("eth_chainId", {});
   if (answer.ok() == nullptr) co_return answer.failure<bool>();
   const Read<std::uint64_t> id = read_number(*answer.ok(), "the node's chain id");
@@ -51,10 +56,11 @@ std::uint64_t EvmChain::final_height(std::uint64_t latest, std::uint64_t tagged)
   return std::min(tagged, latest - std::min(latest, above));
 }
 
-ports::Awaitable<Outcome<std::optional<Header>>> EvmChain::maybe_header_at(std::uint64_t height) {
+ports::Awaitable<Outcome<std::optional<Header>>> EvmChain::maybe_header_at(Rpc& voice,
+                                                                           std::uint64_t height) {
   using Found = std::optional<Header>;
   RpcCall call = header_call(quantity(height));
-  const Answer answer = co_await rpc_.call(std::move(call.method), std::move(call.params));
+  const Answer answer = co_await voice.call(std::move(call.method), std::move(call.params));
   if (answer.ok() == nullptr) co_return answer.failure<Found>();
   if (answer.ok()->is_null()) co_return Found{};
   const Read<Header> read = read_header(*answer.ok());
@@ -63,18 +69,18 @@ ports::Awaitable<Outcome<std::optional<Header>>> EvmChain::maybe_header_at(std::
   co_return Found{*read};
 }
 
-ports::Awaitable<Outcome<Header>> EvmChain::header_at(std::uint64_t height) {
-  const Outcome<std::optional<Header>> header = co_await maybe_header_at(height);
+ports::Awaitable<Outcome<Header>> EvmChain::header_at(Rpc& voice, std::uint64_t height) {
+  const Outcome<std::optional<Header>> header = co_await maybe_header_at(voice, height);
   if (header.ok() == nullptr) co_return header.failure<Header>();
   if (!*header.ok()) co_return unknown("the node has no such block");
   co_return **header.ok();
 }
 
-ports::Awaitable<Outcome<Header>> EvmChain::final_block() {
+ports::Awaitable<Outcome<Header>> EvmChain::final_block_of(Rpc& voice) {
   std::vector<RpcCall> calls;
   if (!tag_is_final()) calls.push_back(header_call("latest"));
   if (!confirmations_only_) calls.push_back(header_call(tag(info_.finality.tag)));
-  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (const Answer* failed = first_failure(answers)) co_return failed->failure<Header>();
   const Read<Header> latest = header_of(*answers.front().ok());
   if (!latest) co_return unknown(latest.error());
@@ -82,16 +88,16 @@ ports::Awaitable<Outcome<Header>> EvmChain::final_block() {
   if (!tagged) co_return unknown(tagged.error());
   const std::uint64_t height = final_height(latest->ref.height, tagged->ref.height);
   if (height == tagged->ref.height) co_return *tagged;
-  co_return co_await header_at(height);
+  co_return co_await header_at(voice, height);
 }
 
-ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice) {
   std::vector<RpcCall> calls{header_call("latest")};
   if (!confirmations_only_) {
     calls.push_back(header_call("safe"));
     calls.push_back(header_call("finalized"));
   }
-  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (const Answer* failed = first_failure(answers)) co_return failed->failure<ports::Head>();
   std::vector<Header> headers;
   for (const Answer& answer : answers) {
@@ -104,7 +110,7 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
   std::uint64_t safe = finalized.ref.height;
   if (confirmations_only_) {
     const std::uint64_t height = final_height(latest.ref.height, latest.ref.height);
-    const Outcome<Header> deep = co_await header_at(height);
+    const Outcome<Header> deep = co_await header_at(voice, height);
     if (deep.ok() == nullptr) co_return deep.failure<ports::Head>();
     finalized = *deep.ok();
     safe = height;
@@ -120,27 +126,29 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
                         .finalized_time_s = finalized.time_s};
 }
 
-ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash(
-    std::uint64_t height) {
+ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash_of(
+    Rpc& voice, std::uint64_t height) {
   using Found = std::optional<domain::BlockHash>;
-  const Outcome<std::optional<Header>> header = co_await maybe_header_at(height);
+  const Outcome<std::optional<Header>> header = co_await maybe_header_at(voice, height);
   if (header.ok() == nullptr) co_return header.failure<Found>();
   if (!*header.ok()) co_return Found{};
   co_return Found{(*header.ok())->ref.hash};
 }
 
-ports::Awaitable<Outcome<std::uint64_t>> EvmChain::count_at(const domain::Address& account,
+ports::Awaitable<Outcome<std::uint64_t>> EvmChain::count_at(Rpc& voice,
+                                                            const domain::Address& account,
                                                             std::string at) {
   RpcCall call = count_call(account, at);
-  const Answer answer = co_await rpc_.call(std::move(call.method), std::move(call.params));
+  const Answer answer = co_await voice.call(std::move(call.method), std::move(call.params));
   if (answer.ok() == nullptr) co_return answer.failure<std::uint64_t>();
   co_return outcome_of(read_number(*answer.ok(), "the transaction count"));
 }
 
-ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences(domain::Address account) {
+ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences_of(Rpc& voice,
+                                                                        domain::Address account) {
   std::string final_at = tag(info_.finality.tag);
   if (!tag_is_final()) {
-    const Outcome<Header> block = co_await final_block();
+    const Outcome<Header> block = co_await final_block_of(voice);
     if (block.ok() == nullptr) co_return block.failure<ports::SequenceCounts>();
     final_at = quantity(block.ok()->ref.height);
   }
@@ -149,7 +157,7 @@ ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences(domain::Add
   calls.push_back(count_call(account, final_at));
   calls.push_back(count_call(account, "latest"));
   calls.push_back(count_call(account, "pending"));
-  const std::vector<Answer> answers = co_await call_all(rpc_, std::move(calls));
+  const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (const Answer* failed = first_failure(answers)) {
     co_return failed->failure<ports::SequenceCounts>();
   }
@@ -174,10 +182,15 @@ ports::Awaitable<Outcome<domain::Amount>> EvmChain::native_balance(domain::Addre
 
 ports::Awaitable<Outcome<Bytes>> EvmChain::call_contract(Address20 contract, Bytes data,
                                                          std::string at) {
+  co_return co_await call_contract_of(rpc_, contract, std::move(data), std::move(at));
+}
+
+ports::Awaitable<Outcome<Bytes>> EvmChain::call_contract_of(Rpc& voice, Address20 contract,
+                                                            Bytes data, std::string at) {
   json::array params;
   params.emplace_back(json::object{{"to", to_checksum(contract)}, {"data", to_0x(data)}});
   params.emplace_back(std::move(at));
-  const Answer answer = co_await rpc_.call("eth_call", std::move(params));
+  const Answer answer = co_await voice.call("eth_call", std::move(params));
   if (answer.ok() == nullptr) co_return answer.failure<Bytes>();
   co_return outcome_of(read_data(*answer.ok(), "the contract's answer", answer_limit));
 }

@@ -102,6 +102,7 @@ asio::awaitable<ports::Outcome<json::value>> HttpRpc::call(std::string method, j
 void HttpRpc::close() { core_->close(); }
 const HttpRpcCounters& HttpRpc::counters() const { return core_->counters(); }
 const std::string& HttpRpc::name() const { return core_->endpoint().shown; }
+std::int64_t HttpRpc::held_back_ms() const { return core_->held_back_ms(); }
 
 // --- callers ----------------------------------------------------------------------------------
 
@@ -291,7 +292,8 @@ asio::awaitable<void> HttpRpc::Core::sleep_and_pump(std::shared_ptr<Core> self, 
 void HttpRpc::Core::pause(std::optional<std::int64_t> asked_ms) {
   ++counters_.rate_limited;
   std::int64_t ms = asked_ms.value_or(first_pause_ms << std::min(pauses_in_a_row_, most_doublings));
-  ms = std::clamp<std::int64_t>(ms, 0, longest_pause_ms);
+  // An endpoint that says "at once" and means it not would be asked without a pause.
+  ms = std::clamp<std::int64_t>(ms, first_pause_ms, longest_pause_ms);
   ++pauses_in_a_row_;
   paused_until_ms_ = std::max(paused_until_ms_, clock_.mono_ms() + ms);
 }

@@ -63,7 +63,7 @@ struct HttpRpcCounters {
 
 /// Used on its executor only. Whoever awaits `call` may be cancelled or dropped at any time; what
 /// was sent is sent, and its answer is then read and thrown away.
-class HttpRpc final : public Rpc {
+class HttpRpc final : public RpcClient {
  public:
   /// Opens no connection yet. `clock` must outlive the client. Errors: RpcError.
   static Result<std::unique_ptr<HttpRpc>> open(boost::asio::any_io_executor executor,
@@ -81,11 +81,12 @@ class HttpRpc final : public Rpc {
       std::string method, boost::json::array params) override;
 
   /// Drops whoever is waiting without resuming them, and all connections. For teardown.
-  void close();
+  void close() override;
 
   const HttpRpcCounters& counters() const;
-  /// scheme://host:port, for logs and metrics.
-  const std::string& name() const;
+  const std::string& name() const override;
+  std::uint64_t connections() const override { return counters().connections; }
+  std::int64_t held_back_ms() const override;
 
  private:
   class Core;

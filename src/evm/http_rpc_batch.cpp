@@ -20,6 +20,7 @@ using Outcome = ports::Outcome<json::value>;
 constexpr std::size_t deepest = 32;  // a block's receipts need six levels
 
 Outcome unknown(std::string reason) { return ports::Unknown{std::move(reason), false}; }
+Outcome node_said(std::string reason) { return ports::Unknown{std::move(reason), false, true}; }
 
 bool contains(std::string_view text, std::string_view part) {
   const auto same = [](unsigned char a, unsigned char b) {
@@ -103,7 +104,7 @@ BatchAnswer whole_batch(std::size_t count, json::object& answer, const Secrets& 
   const auto verdict = verdict_of(*error);
   if (verdict != BatchAnswer::Verdict::read) return {verdict, {}};
   // Even when the words are in the catalogue: which of the calls they are about is not said.
-  return all(count, unknown("one error for the whole batch: " + outcome.text()));
+  return all(count, node_said("one error for the whole batch: " + outcome.text()));
 }
 
 BatchAnswer read_batch(std::span<const std::uint64_t> ids, json::array& elements,
@@ -146,7 +147,7 @@ Outcome read_single(std::uint64_t id, json::value& answer, const Secrets& secret
   Outcome outcome = outcome_of(*error, secrets);
   const auto* limited = outcome.unknown();
   if (limited != nullptr && limited->rate_limited) return outcome;
-  return unknown("an error without the call's id: " + outcome.text());
+  return node_said("an error without the call's id: " + outcome.text());
 }
 
 }  // namespace

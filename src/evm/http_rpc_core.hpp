@@ -4,6 +4,7 @@
 // out when it goes.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -44,6 +45,9 @@ class HttpRpc::Core : public std::enable_shared_from_this<Core> {
 
   const Endpoint& endpoint() const { return endpoint_; }
   const HttpRpcCounters& counters() const { return counters_; }
+  std::int64_t held_back_ms() const {
+    return std::max<std::int64_t>(paused_until_ms_ - clock_.mono_ms(), 0);
+  }
 
  private:
   /// A caller's place; lives in its frame.

@@ -194,8 +194,8 @@ void HttpRpc::Core::digest_answer(Batch batch, HttpAnswer reply) {
     if (unknown == nullptr) {
       this->answer(batch[at].id, std::move(read.outcomes[at]));
     } else {
-      this->answer(batch[at].id,
-                   ports::Unknown{where + ", " + unknown->reason, unknown->rate_limited});
+      this->answer(batch[at].id, ports::Unknown{where + ", " + unknown->reason,
+                                                unknown->rate_limited, unknown->answered});
     }
   }
 }

@@ -157,7 +157,7 @@ ports::Outcome<json::value> outcome_of_error(const json::value& error) {
 
   const ErrorMeaning meaning = classify(code, message, data);
   if (std::holds_alternative<RateLimited>(meaning)) {
-    return ports::Unknown{"rate limit, " + code_and_words(code, message), true};
+    return ports::Unknown{"rate limit, " + code_and_words(code, message), true, true};
   }
   if (std::holds_alternative<AlreadyKnown>(meaning)) {
     return ports::Refused{Kind::other,
@@ -167,7 +167,7 @@ ports::Outcome<json::value> outcome_of_error(const json::value& error) {
     return ports::Refused{*kind, *kind == Kind::reverted ? revert_reason(message, data)
                                                          : code_and_words(code, message)};
   }
-  return ports::Unknown{"the node answered " + code_and_words(code, message), false};
+  return ports::Unknown{"the node answered " + code_and_words(code, message), false, true};
 }
 
 bool says_already_known(const ports::Refused& refused) {

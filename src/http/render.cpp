@@ -84,7 +84,10 @@ std::string render_chains(std::span<const engine::ChainStatus> chains, bool for_
     json::object one;
     one["id"] = chain.id.value;
     one["usable"] = chain.usable;
-    if (for_operator) one["why"] = text_or_null(chain.why);
+    if (for_operator) {
+      one["why"] = text_or_null(chain.why);
+      one["endpoints"] = list_of(chain.endpoints);
+    }
     one["latest"] = chain.latest;
     one["finalized"] = chain.finalized;
     one["methods"] = list_of(chain.methods);

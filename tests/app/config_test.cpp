@@ -104,7 +104,8 @@ adopt = 12
   CHECK(config.engine.calls_per_second == 9);
   CHECK(config.log_level == log::Level::warn);
   const ChainConfig& chain = config.chains.at(0);
-  CHECK(chain.rpc_url_env == "URL");
+  REQUIRE(chain.endpoints.size() == 1);
+  CHECK(chain.endpoints[0].url_env == "URL");
   CHECK(chain.evm.finality == domain::FinalityRule{domain::FinalityTag::safe, 4});
   CHECK(chain.evm.answer_at == domain::FinalityRule{domain::FinalityTag::latest, 2});
   CHECK(chain.evm.fees.max_fee == *U256::from_decimal("123456789012345678901234567890"));
@@ -113,6 +114,61 @@ adopt = 12
   // The address is kept in its one canonical form.
   CHECK(chain.eip3009.at(0).asset.value == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
   CHECK(chain.accounts.at(0).adopt == domain::Sequence{12});
+}
+
+TEST_CASE("config: a chain may have several endpoints") {
+  const Checked checked = read_config(R"([[chain]]
+id = "eip155:1"
+rpc_deadline_ms = 700
+[[chain.endpoint]]
+url = "http://10.0.0.1:8545"
+[[chain.endpoint]]
+url_env = "URL"
+weight = 7
+[[chain.asset]]
+address = "native"
+[[chain.account]]
+key_env = "K"
+)");
+  CHECK(problems_as_text("f", checked.problems).empty());
+  const ChainConfig& chain = checked.config.chains.at(0);
+  CHECK(chain.rpc.deadline_ms == 700);
+  REQUIRE(chain.endpoints.size() == 2);
+  CHECK(chain.endpoints[0].url == "http://10.0.0.1:8545");
+  CHECK(chain.endpoints[0].weight == 1);
+  CHECK(chain.endpoints[1].url_env == "URL");
+  CHECK(chain.endpoints[1].weight == 7);
+}
+
+TEST_CASE("config: what is wrong with an endpoint is said with its place, and never its URL") {
+  const auto endpoint = [](const std::string& keys) {
+    return with_line("rpc_url = \"http://127.0.0.1:8545\"", "endpoint = [{ " + keys + " }]");
+  };
+  check({
+      {endpoint("weight = 2"), "f:3: chain.1.endpoint.1.url or url_env is needed, and not both\n"},
+      {endpoint("url = \"http://h\", url_env = \"U\""),
+       "f:3: chain.1.endpoint.1.url or url_env is needed, and not both\n"},
+      {endpoint("url = \"ws://s3cr3t\""),
+       "f:3: chain.1.endpoint.1.url cannot be used: the RPC URL must begin with http:// or "
+       "https://\n"},
+      {endpoint("url = \"http://h\", weight = 0"),
+       "f:3: chain.1.endpoint.1.weight must be from 1 to 1000\n"},
+      {endpoint("url = \"http://h\", deadline = 1"),
+       "f:3: chain.1.endpoint.1.deadline is no key of this configuration\n"},
+      {endpoint("url = \"http://a:s3cr3t@h\" }, { url = \"http://a:s3cr3t@h\""),
+       "f:3: chain.1.endpoint.2.url is configured twice on this chain\n"},
+      {with_line("rpc_url = \"http://127.0.0.1:8545\"", "endpoint = []"),
+       "f:3: chain.1.endpoint is empty: a chain needs a node to ask\n"},
+      {with_line("rpc_url = \"http://127.0.0.1:8545\"", "endpoint = \"http://h\""),
+       "f:3: chain.1.endpoint must be given as [[chain.1.endpoint]]\n"},
+      {with_line("rpc_url = ", "endpoint = [{ url = \"http://h\" }]\nrpc_url = "),
+       "f:4: chain.1.rpc_url stands for a chain's only node, and this one has "
+       "[[chain.endpoint]]\n"},
+  });
+  std::string many = "endpoint = [";
+  for (int i = 0; i < 17; ++i) many += "{ url = \"http://h:" + std::to_string(i + 1) + "\" },";
+  check({{with_line("rpc_url = \"http://127.0.0.1:8545\"", many + "]"),
+          "f:3: chain.1.endpoint is given more than 16 times\n"}});
 }
 
 TEST_CASE("config: a key that does not exist is named where it stands") {

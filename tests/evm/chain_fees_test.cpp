@@ -160,3 +160,41 @@ TEST_CASE("fees: all who ask at once share one question, also when the first of 
   CHECK(answered == 9);
   CHECK(node.calls == 2);
 }
+
+TEST_CASE("fees: one who is destroyed while asking leaves the question to those who wait") {
+  boost::asio::io_context context;
+  SlowNode node;
+  FakeClock clock;
+  EvmChain chain({.id = chain_id}, node, clock);
+  int ended = 0;
+  const auto done = [&](std::exception_ptr, const ports::Outcome<domain::Fees>&) { ++ended; };
+  for (int i = 0; i < 3; ++i) boost::asio::co_spawn(context, chain.quote(21'000), done);
+  context.poll();
+  CHECK(node.calls == 1);
+  node.parked.abandon();  // its frame goes without an answer and without an exception
+  context.restart();
+  context.poll();
+  CHECK(ended == 0);
+  CHECK(node.calls == 2);
+  node.parked.wake_all();
+  context.poll();
+  CHECK(ended == 2);
+}
+
+TEST_CASE("fees: the chain goes while one asks and others wait, and nobody is resumed") {
+  boost::asio::io_context context;
+  SlowNode node;
+  FakeClock clock;
+  int ended = 0;
+  const auto done = [&](std::exception_ptr, const ports::Outcome<domain::Fees>&) { ++ended; };
+  {
+    EvmChain chain({.id = chain_id}, node, clock);
+    for (int i = 0; i < 3; ++i) boost::asio::co_spawn(context, chain.quote(21'000), done);
+    context.poll();
+  }
+  node.parked.abandon();
+  context.restart();
+  context.poll();
+  CHECK(ended == 0);
+  CHECK(node.calls == 1);
+}

@@ -142,6 +142,7 @@ struct ChainStatus {
   std::uint64_t finalized = 0;
   std::vector<std::string> methods;
   std::vector<std::string> accounts;
+  std::vector<std::string> endpoints;  ///< a sentence for each node: host, state, and why
 };
 
 /// A payment in review, with all that may help to end it.

@@ -107,6 +107,8 @@ class Chain {
 
   // Pure.
   virtual const ChainInfo& info() const = 0;
+  /// For operators, a sentence for each node behind this chain: host, state, and why. May be none.
+  virtual std::vector<std::string> endpoints() const { return {}; }
   /// Canonical text; `bad_address` with a sentence.
   virtual Result<domain::Address> parse_address(std::string_view text) const = 0;
   /// Canonical text of a token, or `native_asset`.

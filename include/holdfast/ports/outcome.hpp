@@ -41,6 +41,7 @@ struct NotSent {
 struct Unknown {
   std::string reason;
   bool rate_limited = false;
+  bool answered = false;  ///< the node itself said something: it is there, whatever it meant
 };
 
 /// Four cases; `match` takes all of them or does not compile. Default: unknown.

@@ -76,10 +76,10 @@ AuthorizationSeen::Result result_of(const domain::Intent& intent, const domain::
 }  // namespace
 
 ports::Awaitable<std::optional<bool>> TransferAuthorizationMethod::state(
-    const domain::Intent& intent, std::string at) {
+    Rpc& voice, const domain::Intent& intent, std::string at) {
   const Key key = key_of(intent, *terms_of(intent));
-  const Outcome<Bytes> answer = co_await chain_.call_contract(
-      key.token, encode_authorization_state(key.payer, key.nonce), std::move(at));
+  const Outcome<Bytes> answer = co_await chain_.call_contract_of(
+      voice, key.token, encode_authorization_state(key.payer, key.nonce), std::move(at));
   if (answer.ok() == nullptr) co_return std::nullopt;
   const Result<bool> ended = decode_authorization_state(*answer.ok());
   if (!ended) co_return std::nullopt;
@@ -90,25 +90,37 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::read_authorizat
     domain::Intent intent) {
   AuthorizationSeen seen;
   if (!intent.authorization || !terms_of(intent)) co_return seen;
-  const std::optional<bool> ended = co_await state(intent, "latest");
+  const std::optional<bool> ended = co_await state(chain_.rpc(), intent, "latest");
   if (!ended) co_return seen;
   if (*ended) co_return co_await used(intent);
   co_return co_await unused(intent);
 }
 
 /// The block first, then the state of exactly that block: a state read before its block could be
-/// older than the time it is claimed for.
+/// older than the time it is claimed for. Every endpoint is asked, each for its own final block:
+/// the earliest of their times is the one that all of them vouch for.
 ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::unused(
     const domain::Intent& intent) {
   AuthorizationSeen seen;
   seen.result = AuthorizationSeen::Result::unused;
-  const Outcome<Header> final = co_await chain_.final_block();
-  if (final.ok() == nullptr) co_return seen;
-  const std::optional<bool> ended = co_await state(intent, quantity(final.ok()->ref.height));
-  if (!ended) co_return seen;
-  // Ended in a final block and not in the newest: two nodes that disagree, and neither is believed.
-  if (*ended) co_return AuthorizationSeen{};
-  seen.unused_at_final_s = final.ok()->time_s;
+  const Outcome<Voices> voices = co_await chain_.rpc().voices();
+  if (voices.ok() == nullptr) co_return seen;
+  std::optional<std::int64_t> earliest_s;
+  bool all_answered = true;
+  for (Rpc* voice : *voices.ok()) {
+    const Outcome<Header> final = co_await chain_.final_block_of(*voice);
+    if (final.ok() == nullptr) {
+      all_answered = false;
+      continue;
+    }
+    const std::optional<bool> ended =
+        co_await state(*voice, intent, quantity(final.ok()->ref.height));
+    // Ended in a final block and not in the newest: nodes that disagree, and none is believed.
+    if (ended && *ended) co_return AuthorizationSeen{};
+    all_answered = all_answered && ended;
+    earliest_s = std::min(earliest_s.value_or(final.ok()->time_s), final.ok()->time_s);
+  }
+  if (all_answered) seen.unused_at_final_s = earliest_s;
   co_return seen;
 }
 

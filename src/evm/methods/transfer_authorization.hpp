@@ -73,9 +73,10 @@ class TransferAuthorizationMethod final : public ports::Method {
                             bool own_hash) const override;
 
   /// authorizationState at the newest block; unused there: also in the state of the newest final
-  /// block. Used: the event is looked for and its transaction read. A use that sent this payment
-  /// and let less arrive (a token with a fee) is `used_exactly`: the money moved, and how much is
-  /// judged at finality. A use that cannot be found in the span is `unknown`.
+  /// block, as every endpoint has it. Used: the event is looked for and its transaction read. A use
+  /// that sent this payment and let less arrive (a token with a fee) is `used_exactly`: the money
+  /// moved, and how much is judged at finality. A use that cannot be found in the span is
+  /// `unknown`.
   ports::Awaitable<domain::AuthorizationSeen> read_authorization(domain::Intent intent) override;
 
  private:
@@ -100,7 +101,8 @@ class TransferAuthorizationMethod final : public ports::Method {
                             const domain::Authorization& offered) const;
   ports::Awaitable<Result<void>> check_domain(domain::AssetId asset);
   /// Empty: no readable answer.
-  ports::Awaitable<std::optional<bool>> state(const domain::Intent& intent, std::string at);
+  ports::Awaitable<std::optional<bool>> state(Rpc& voice, const domain::Intent& intent,
+                                              std::string at);
   ports::Awaitable<domain::AuthorizationSeen> unused(const domain::Intent& intent);
   ports::Awaitable<domain::AuthorizationSeen> used(const domain::Intent& intent);
   ports::Awaitable<std::optional<Use>> find_use(const domain::Intent& intent, std::uint64_t newest);

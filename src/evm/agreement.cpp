@@ -1,0 +1,107 @@
+#include "evm/agreement.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::evm {
+
+using ports::Outcome;
+using Kind = ports::RefusalKind;
+
+namespace {
+
+/// From the refusal that leaves most open to the one that ends most: where nodes refuse the same
+/// bytes for different reasons, the most careful reading is acted on.
+constexpr std::array careful_first{
+    Kind::nonce_too_low, Kind::replacement_underpriced,
+    Kind::type_conflict, Kind::nonce_too_high,
+    Kind::pool_full,     Kind::underpriced,
+    Kind::over_fee_cap,  Kind::no_such_method,
+    Kind::unfunded,      Kind::other,
+    Kind::gas,           Kind::reverted,
+    Kind::tx_type,       Kind::stuck_for_good,
+    Kind::malformed,
+};
+
+std::size_t rank(const ports::Refused& refused) {
+  return static_cast<std::size_t>(std::ranges::find(careful_first, refused.kind) -
+                                  careful_first.begin());
+}
+
+}  // namespace
+
+Outcome<ports::Posted> agreed_post(const Said<ports::Posted>& said) {
+  const ports::Posted* accepted = nullptr;
+  const ports::Refused* refused = nullptr;
+  const ports::Unknown* unknown = nullptr;
+  for (const Outcome<ports::Posted>& one : said) {
+    if (const ports::Posted* posted = one.ok()) {
+      if (accepted == nullptr || !posted->already_known) accepted = posted;
+    } else if (const ports::Refused* no = one.refused()) {
+      if (refused == nullptr || rank(*no) < rank(*refused)) refused = no;
+    } else if (const ports::Unknown* lost = one.unknown()) {
+      // One that was not just turned away tells more.
+      if (unknown == nullptr || (unknown->rate_limited && !lost->rate_limited)) unknown = lost;
+    }
+  }
+  if (accepted != nullptr) return *accepted;
+  if (unknown != nullptr) return *unknown;
+  if (refused != nullptr) return *refused;
+  return agreed_failure(said);
+}
+
+Outcome<ports::Whereabouts> agreed_place(const Said<ports::Whereabouts>& said) {
+  const Outcome<ports::Whereabouts>* best = nullptr;
+  bool all_answered = true;
+  for (const Outcome<ports::Whereabouts>& one : said) {
+    if (one.ok() == nullptr) {
+      all_answered = false;
+    } else if (best == nullptr || one.ok()->place > best->ok()->place) {
+      best = &one;
+    }
+  }
+  if (best == nullptr) return agreed_failure(said);
+  if (best->ok()->place != ports::Whereabouts::Place::not_found || all_answered) return *best;
+  return ports::Unknown{"not found, but not every endpoint answered", false};
+}
+
+Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCounts>& said) {
+  std::optional<ports::SequenceCounts> out;
+  for (const Outcome<ports::SequenceCounts>& one : said) {
+    const ports::SequenceCounts* counts = one.ok();
+    if (counts == nullptr) continue;
+    if (!out) out = *counts;
+    out->latest = std::max(out->latest, counts->latest);
+    out->pending = std::max(out->pending, counts->pending);
+    out->finalized = std::min(out->finalized, counts->finalized);
+  }
+  if (!out) return agreed_failure(said);
+  return *out;
+}
+
+Outcome<std::optional<domain::MinedTx>> agreed_consumer(
+    const Said<std::optional<domain::MinedTx>>& said) {
+  const std::optional<domain::MinedTx>* found = nullptr;
+  bool none = false;
+  bool all_answered = true;
+  for (const auto& one : said) {
+    if (one.ok() == nullptr) {
+      all_answered = false;
+    } else if (!*one.ok()) {
+      none = true;
+    } else if (found == nullptr) {
+      found = one.ok();
+    } else if ((*found)->hash != (*one.ok())->hash || (*found)->block != (*one.ok())->block) {
+      return ports::Unknown{"the endpoints disagree about who used this number", false};
+    }
+  }
+  if (found != nullptr && none) {
+    return ports::Unknown{"the endpoints disagree whether this number is used with finality",
+                          false};
+  }
+  if (found != nullptr) return *found;
+  if (none && all_answered) return std::optional<domain::MinedTx>{};
+  return agreed_failure(said);
+}
+
+}  // namespace holdfast::evm

@@ -1,0 +1,132 @@
+// The chain's word over several endpoints that do not say the same.
+#include <doctest/doctest.h>
+
+#include "evm/pool_scene.hpp"
+
+using namespace holdfast;
+using namespace holdfast::evm;
+using namespace holdfast::evm::test;
+using Place = ports::Whereabouts::Place;
+
+namespace {
+
+MadeTx from_alice(std::uint64_t nonce) { return {.from = alice, .to = bob, .nonce = nonce}; }
+
+}  // namespace
+
+TEST_CASE("chain endpoints: whoever has a transaction is believed, before whoever has not") {
+  PoolScene scene;
+  const domain::TxHash hash = scene.e(2).node.add(80, from_alice(0));
+  const auto found = scene.run(scene.chain->find(hash));
+  REQUIRE(found.ok() != nullptr);
+  CHECK(found.ok()->place == Place::mined);
+}
+
+TEST_CASE("chain endpoints: not found takes all of them, and one that errs leaves it unknown") {
+  PoolScene scene;
+  CHECK(scene.run(scene.chain->find(scene.sent)).ok()->place == Place::not_found);
+  scene.e(2).node.overrides["eth_getTransactionByHash"] = always(silence);
+  CHECK(scene.run(scene.chain->find(scene.sent)).unknown() != nullptr);
+}
+
+TEST_CASE("chain endpoints: counts take the lowest finalized and the highest of the others") {
+  PoolScene scene;
+  scene.e(1).node.add(80, from_alice(0));
+  scene.e(2).node.add(80, from_alice(0));
+  scene.e(2).node.add(85, from_alice(1));
+  scene.e(2).node.add(99, from_alice(2));
+  const auto counts = scene.run(scene.chain->sequences({alice}));
+  REQUIRE(counts.ok() != nullptr);
+  CHECK(counts.ok()->latest.value == 3);
+  CHECK(counts.ok()->pending.value == 3);
+  CHECK(counts.ok()->finalized.value == 1);
+}
+
+TEST_CASE("chain endpoints: who used a number is unknown where one of them has no such use") {
+  PoolScene scene;
+  scene.e(1).node.add(80, from_alice(0));
+  CHECK(scene.run(scene.chain->consumer({alice}, {0})).unknown() != nullptr);
+  CHECK_FALSE(scene.run(scene.chain->consumer({alice}, {1})).ok()->has_value());
+}
+
+TEST_CASE("chain endpoints: one that keeps no old state must at least have the block") {
+  PoolScene scene;
+  scene.e(1).node.add(80, from_alice(0));
+  scene.e(2).node.overrides["eth_getTransactionCount"] =
+      always(Answer(ports::Unknown{"missing trie node", false, true}));
+  const auto found = scene.run(scene.chain->consumer({alice}, {0}));
+  REQUIRE(found.ok() != nullptr);
+  REQUIRE(found.ok()->has_value());
+  scene.e(2).node.reorganise(80);
+  CHECK(scene.run(scene.chain->consumer({alice}, {0})).unknown() != nullptr);
+}
+
+TEST_CASE("chain endpoints: what is final is what all of them call final") {
+  PoolScene scene;
+  scene.e(2).node.finalized = 70;
+  CHECK(scene.run(scene.chain->final_block()).ok()->ref.height == 70);
+}
+
+TEST_CASE("chain endpoints: a block that the first does not have yet is read from the next") {
+  PoolScene scene;
+  scene.e(1).node.blocks.pop_back();
+  CHECK(scene.run(scene.chain->block(100)).ok()->has_value());
+  CHECK(scene.run(scene.chain->block_hash(100)).ok()->has_value());
+  CHECK_FALSE(scene.run(scene.chain->block(101)).ok()->has_value());
+  scene.e(2).node.overrides["eth_getBlockByNumber"] = always(silence);
+  CHECK(scene.run(scene.chain->block_hash(100)).unknown() != nullptr);
+}
+
+TEST_CASE("chain endpoints: a head is one endpoint's, whole") {
+  PoolScene scene;
+  scene.e(2).node.safe = 50;
+  scene.e(2).node.finalized = 40;
+  scene.e(1).node.overrides["eth_getBlockByNumber"] = [](const json::array& params) -> Answer {
+    if (params.at(0) == json::value("safe")) return silence;
+    return json::value(json::object{{"number", "0xffff"}});
+  };
+  const auto head = scene.run(scene.chain->head());
+  REQUIRE(head.ok() != nullptr);
+  CHECK(head.ok()->safe_height == 50);
+  CHECK(head.ok()->finalized_height == 40);
+}
+
+TEST_CASE("L5: a call to an address without code is refused before anything is sent") {
+  PoolScene scene;
+  const ports::Call call{.target = {token}, .value = {}, .payload = {0xa9, 0x05, 0x9c, 0xbb}};
+  const auto code = [&](std::size_t number, Answer answer) {
+    scene.e(number).node.overrides["eth_getCode"] = always(std::move(answer));
+  };
+  for (FakeClient* client : scene.clients) {
+    client->node.overrides["eth_estimateGas"] = always(json::value("0x5208"));
+  }
+  code(1, json::value("0x"));
+  code(2, json::value("0x"));
+  const auto refused = scene.run(scene.chain->simulate({alice}, call));
+  REQUIRE(refused.refused() != nullptr);
+  CHECK(refused.refused()->kind == ports::RefusalKind::reverted);
+  CHECK(refused.refused()->message == "no contract at " + token);
+  CHECK(scene.e(1).node.count("eth_estimateGas") == 0);
+
+  // "None" takes all of them.
+  code(2, silence);
+  CHECK(scene.run(scene.chain->simulate({alice}, call)).unknown() != nullptr);
+  code(1, json::value(7));
+  CHECK(scene.run(scene.chain->simulate({alice}, call)).unknown() != nullptr);
+
+  // Deployed now, and remembered.
+  code(2, json::value("0x6001"));
+  CHECK(scene.run(scene.chain->simulate({alice}, call)).ok() != nullptr);
+  const std::size_t asked = scene.e(1).node.count("eth_getCode");
+  CHECK(scene.run(scene.chain->simulate({alice}, call)).ok() != nullptr);
+  CHECK(scene.e(1).node.count("eth_getCode") == asked);
+}
+
+TEST_CASE("L5: a native payout needs no contract, whatever ref is in its data") {
+  PoolScene scene;
+  scene.e(1).node.overrides["eth_estimateGas"] = always(json::value("0x5208"));
+  const ports::Call payout{.target = {bob}, .value = 5, .payload = Bytes(32, 1)};
+  CHECK(scene.run(scene.chain->simulate({alice}, payout)).ok() != nullptr);
+  CHECK(scene.run(scene.chain->simulate({alice}, scene.chain->noop_call({alice}))).ok() != nullptr);
+  CHECK(scene.e(1).node.count("eth_getCode") == 0);
+}
