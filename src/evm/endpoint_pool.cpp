@@ -1,24 +1,18 @@
 #include "evm/endpoint_pool.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <holdfast/base/ensure.hpp>
-#include <holdfast/base/log.hpp>
-#include <holdfast/ports/parking.hpp>
 
-#include "evm/node_errors.hpp"
-#include "evm/wire.hpp"
+#include "evm/endpoint_pool_core.hpp"
 
 namespace holdfast::evm {
 
@@ -26,10 +20,6 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 
 namespace {
-
-constexpr const char* chain_id_method = "eth_chainId";
-
-std::string chain_text(std::uint64_t number) { return "eip155:" + std::to_string(number); }
 
 /// What is left is a broken environment, and whoever runs the executor must hear of it.
 void rethrow_unless_cancelled(const std::exception_ptr& failure) {
@@ -41,113 +31,12 @@ void rethrow_unless_cancelled(const std::exception_ptr& failure) {
   }
 }
 
-EndpointEvent event_of(const Answer& answer, bool held_back) {
-  if (answer.not_sent() != nullptr) {
-    return held_back ? EndpointEvent::limited : EndpointEvent::failed;
-  }
-  const ports::Unknown* lost = answer.unknown();
-  if (lost == nullptr) return EndpointEvent::answered;
-  if (lost->rate_limited) return EndpointEvent::limited;
-  return lost->answered ? EndpointEvent::answered : EndpointEvent::failed;
-}
-
 /// A node says this of bytes for another chain than its own, among other things.
 bool may_be_of_another_chain(const Answer& answer) {
   return answer.refused() != nullptr && answer.refused()->kind == ports::RefusalKind::malformed;
 }
 
 }  // namespace
-
-/// One endpoint as somebody to be asked alone.
-class EndpointPool::Side final : public Rpc {
- public:
-  Side(Core& core, std::size_t place) : core_(core), place_(place) {}
-  asio::awaitable<Answer> call(std::string method, json::array params) override;
-
- private:
-  Core& core_;
-  std::size_t place_;
-};
-
-/// What everybody has said so far. Shared by those who ask and whoever waits for them.
-struct EndpointPool::Everybody {
-  std::vector<Answer> answers;
-  std::size_t ended = 0;
-  bool enough = false;
-  ports::WaitList changed;
-};
-
-/// Kept alive by its own coroutines, so the pool may go before them.
-class EndpointPool::Core : public std::enable_shared_from_this<Core> {
- public:
-  struct Endpoint {
-    std::unique_ptr<RpcClient> client;
-    std::uint32_t weight = 1;
-    std::unique_ptr<Side> side;
-    EndpointHealth health{};
-    std::string why = "not asked yet";
-    std::uint64_t proven_connections = 0;  ///< the client's count when its chain was last asked for
-    bool probing = false;
-    ports::WaitList probed;
-  };
-
-  Core(asio::any_io_executor executor, ports::Clock& clock, std::uint64_t chain,
-       std::vector<PoolMember> members)
-      : executor_(std::move(executor)), clock_(clock), chain_(chain) {
-    for (std::size_t place = 0; place < members.size(); ++place) {
-      auto& one = endpoints_.emplace_back(std::make_unique<Endpoint>());
-      one->client = std::move(members[place].client);
-      one->weight = members[place].weight;
-      one->side = std::make_unique<Side>(*this, place);
-    }
-  }
-
-  /// One endpoint's answer, once it is sure that it is this chain's.
-  static asio::awaitable<Answer> ask(std::shared_ptr<Core> self, std::size_t place,
-                                     std::string method, json::array params);
-  /// The places of those who may be asked, in order; waits while none is and a probe is under way.
-  static asio::awaitable<std::vector<std::size_t>> usable(std::shared_ptr<Core> self);
-  /// `run` on the executor, ended by `close`.
-  void spawn(asio::awaitable<void> run);
-  void close();
-
-  /// Whoever waits for everybody: `close` drops them.
-  struct Waiting {
-    Waiting(std::shared_ptr<Core> owner, Everybody& of) : core(std::move(owner)), all(of) {
-      core->waited_for_.insert(&all);
-    }
-    ~Waiting() { core->waited_for_.erase(&all); }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-    std::shared_ptr<Core> core;
-    Everybody& all;
-  };
-
-  std::string nobody_text() const;
-  std::string text_of(const Endpoint& one) const;
-  Endpoint& at(std::size_t place) { return *endpoints_[place]; }
-  const std::vector<std::unique_ptr<Endpoint>>& endpoints() const { return endpoints_; }
-
- private:
-  std::vector<std::size_t> usable_now() const;
-  bool any_probing() const;
-  void tend();
-  void start_probe(std::size_t place);
-  static asio::awaitable<void> probe(std::shared_ptr<Core> self, std::size_t place);
-  static asio::awaitable<void> probe_and_wait(std::shared_ptr<Core> self, std::size_t place);
-  void judge(Endpoint& one, const Answer& answer);
-  void note(Endpoint& one, EndpointEvent event, std::string why);
-
-  asio::any_io_executor executor_;
-  ports::Clock& clock_;
-  std::uint64_t chain_;
-  std::vector<std::unique_ptr<Endpoint>> endpoints_;
-  ports::WaitList changed_;  ///< whoever waits for an endpoint that may be asked
-  bool closed_ = false;
-  std::uint64_t next_task_ = 1;
-  std::map<std::uint64_t, std::shared_ptr<asio::cancellation_signal>> tasks_;
-  std::set<Everybody*> waited_for_;
-};
 
 // --- asking -----------------------------------------------------------------------------------
 
@@ -198,99 +87,6 @@ std::vector<std::size_t> EndpointPool::Core::usable_now() const {
     return std::tuple(one.client->held_back_ms() > 0, -std::int64_t{one.weight}, place);
   });
   return places;
-}
-
-std::string EndpointPool::Core::text_of(const Endpoint& one) const {
-  std::string text = one.client->name() + ": " + std::string(to_text(one.health.state));
-  const std::int64_t held_ms = one.client->held_back_ms();
-  if (one.health.state != EndpointState::usable) return text + ", " + one.why;
-  return held_ms > 0 ? text + ", asks for a pause of " + std::to_string(held_ms) + " ms" : text;
-}
-
-std::string EndpointPool::Core::nobody_text() const {
-  std::string text = "no endpoint of " + chain_text(chain_) + " can be used";
-  for (const auto& one : endpoints_) text += "; " + text_of(*one);
-  return text;
-}
-
-// --- the watch over each endpoint's chain -----------------------------------------------------
-
-bool EndpointPool::Core::any_probing() const {
-  return std::ranges::any_of(endpoints_, [](const auto& one) { return one->probing; });
-}
-
-/// Starts what probes are due.
-void EndpointPool::Core::tend() {
-  if (closed_) return;
-  const std::int64_t now_ms = clock_.mono_ms();
-  const bool any_usable = !usable_now().empty();
-  for (std::size_t place = 0; place < endpoints_.size(); ++place) {
-    if (probe_is_due(at(place).health, now_ms, any_usable)) start_probe(place);
-  }
-}
-
-void EndpointPool::Core::start_probe(std::size_t place) {
-  if (at(place).probing || closed_) return;
-  at(place).probing = true;
-  spawn(probe(shared_from_this(), place));
-}
-
-asio::awaitable<void> EndpointPool::Core::probe(std::shared_ptr<Core> self, std::size_t place) {
-  struct Ended {
-    Core& core;
-    Endpoint& one;
-    ~Ended() {
-      one.probing = false;
-      if (core.closed_) return;
-      one.probed.wake_all();
-      core.changed_.wake_all();
-    }
-  } ended{*self, self->at(place)};
-  Endpoint& one = ended.one;
-  const Answer answer = co_await one.client->call(chain_id_method, {});
-  if (!self->closed_) self->judge(one, answer);
-}
-
-asio::awaitable<void> EndpointPool::Core::probe_and_wait(std::shared_ptr<Core> self,
-                                                         std::size_t place) {
-  self->start_probe(place);
-  if (!self->at(place).probing) co_return;
-  ports::Waiter waiter;
-  co_await waiter.park(self->at(place).probed);
-}
-
-void EndpointPool::Core::judge(Endpoint& one, const Answer& answer) {
-  if (answer.ok() == nullptr) {
-    const EndpointEvent event = event_of(answer, one.client->held_back_ms() > 0);
-    const bool limited = event == EndpointEvent::limited;
-    note(one, limited ? event : EndpointEvent::probe_failed, answer.text());
-    return;
-  }
-  const Read<std::uint64_t> id = read_number(*answer.ok(), "the chain id");
-  if (!id) {
-    note(one, EndpointEvent::probe_failed, id.error().why);
-  } else if (*id == chain_) {
-    one.proven_connections = one.client->connections();
-    note(one, EndpointEvent::right_chain, {});
-  } else {
-    note(one, EndpointEvent::wrong_chain,
-         "it serves " + chain_text(*id) + ", the configuration says " + chain_text(chain_));
-  }
-}
-
-void EndpointPool::Core::note(Endpoint& one, EndpointEvent event, std::string why) {
-  const EndpointState before = one.health.state;
-  one.health = after(one.health, event, clock_.mono_ms());
-  const EndpointState now = one.health.state;
-  if (event == EndpointEvent::wrong_chain || now != before) one.why = std::move(why);
-  if (now == before) return;
-  const bool well = now == EndpointState::usable;
-  (well ? log::info : log::warn)(well ? "endpoint_usable" : "endpoint_not_usable",
-                                 {{"chain", chain_text(chain_)},
-                                  {"endpoint", one.client->name()},
-                                  {"state", to_text(now)},
-                                  {"why", one.why}});
-  changed_.wake_all();
 }
 
 // --- tasks of its own -------------------------------------------------------------------------

@@ -1,0 +1,122 @@
+// Which chain each endpoint of a pool serves, and whether it answers.
+#include <algorithm>
+
+#include <holdfast/base/log.hpp>
+
+#include "evm/endpoint_pool_core.hpp"
+#include "evm/wire.hpp"
+
+namespace holdfast::evm {
+
+namespace asio = boost::asio;
+
+namespace {
+std::string chain_text(std::uint64_t number) { return "eip155:" + std::to_string(number); }
+}  // namespace
+
+EndpointEvent event_of(const Answer& answer, bool held_back) {
+  if (answer.not_sent() != nullptr) {
+    return held_back ? EndpointEvent::limited : EndpointEvent::failed;
+  }
+  const ports::Unknown* lost = answer.unknown();
+  if (lost == nullptr) return EndpointEvent::answered;
+  if (lost->rate_limited) return EndpointEvent::limited;
+  return lost->answered ? EndpointEvent::answered : EndpointEvent::failed;
+}
+
+// --- what is told of them --------------------------------------------------------------------
+
+std::string EndpointPool::Core::text_of(const Endpoint& one) const {
+  std::string text = one.client->name() + ": " + std::string(to_text(one.health.state));
+  const std::int64_t held_ms = one.client->held_back_ms();
+  if (one.health.state != EndpointState::usable) return text + ", " + one.why;
+  return held_ms > 0 ? text + ", asks for a pause of " + std::to_string(held_ms) + " ms" : text;
+}
+
+std::string EndpointPool::Core::nobody_text() const {
+  std::string text = "no endpoint of " + chain_text(chain_) + " can be used";
+  for (const auto& one : endpoints_) text += "; " + text_of(*one);
+  return text;
+}
+
+// --- the watch over each endpoint's chain -----------------------------------------------------
+
+bool EndpointPool::Core::any_probing() const {
+  return std::ranges::any_of(endpoints_, [](const auto& one) { return one->probing; });
+}
+
+/// Starts what probes are due.
+void EndpointPool::Core::tend() {
+  if (closed_) return;
+  const std::int64_t now_ms = clock_.mono_ms();
+  const bool any_usable = !usable_now().empty();
+  for (std::size_t place = 0; place < endpoints_.size(); ++place) {
+    if (probe_is_due(at(place).health, now_ms, any_usable)) start_probe(place);
+  }
+}
+
+void EndpointPool::Core::start_probe(std::size_t place) {
+  if (at(place).probing || closed_) return;
+  at(place).probing = true;
+  spawn(probe(shared_from_this(), place));
+}
+
+asio::awaitable<void> EndpointPool::Core::probe(std::shared_ptr<Core> self, std::size_t place) {
+  struct Ended {
+    Core& core;
+    Endpoint& one;
+    ~Ended() {
+      one.probing = false;
+      if (core.closed_) return;
+      one.probed.wake_all();
+      core.changed_.wake_all();
+    }
+  } ended{*self, self->at(place)};
+  Endpoint& one = ended.one;
+  const Answer answer = co_await one.client->call(chain_id_method, {});
+  if (!self->closed_) self->judge(one, answer);
+}
+
+asio::awaitable<void> EndpointPool::Core::probe_and_wait(std::shared_ptr<Core> self,
+                                                         std::size_t place) {
+  self->start_probe(place);
+  if (!self->at(place).probing) co_return;
+  ports::Waiter waiter;
+  co_await waiter.park(self->at(place).probed);
+}
+
+void EndpointPool::Core::judge(Endpoint& one, const Answer& answer) {
+  if (answer.ok() == nullptr) {
+    const EndpointEvent event = event_of(answer, one.client->held_back_ms() > 0);
+    const bool limited = event == EndpointEvent::limited;
+    note(one, limited ? event : EndpointEvent::probe_failed, answer.text());
+    return;
+  }
+  const Read<std::uint64_t> id = read_number(*answer.ok(), "the chain id");
+  if (!id) {
+    note(one, EndpointEvent::probe_failed, id.error().why);
+  } else if (*id == chain_) {
+    one.proven_connections = one.client->connections();
+    note(one, EndpointEvent::right_chain, {});
+  } else {
+    note(one, EndpointEvent::wrong_chain,
+         "it serves " + chain_text(*id) + ", the configuration says " + chain_text(chain_));
+  }
+}
+
+void EndpointPool::Core::note(Endpoint& one, EndpointEvent event, std::string why) {
+  const EndpointState before = one.health.state;
+  one.health = after(one.health, event, clock_.mono_ms());
+  const EndpointState now = one.health.state;
+  if (event == EndpointEvent::wrong_chain || now != before) one.why = std::move(why);
+  if (now == before) return;
+  const bool well = now == EndpointState::usable;
+  (well ? log::info : log::warn)(well ? "endpoint_usable" : "endpoint_not_usable",
+                                 {{"chain", chain_text(chain_)},
+                                  {"endpoint", one.client->name()},
+                                  {"state", to_text(now)},
+                                  {"why", one.why}});
+  changed_.wake_all();
+}
+
+}  // namespace holdfast::evm

@@ -1,0 +1,148 @@
+// Two real nodes behind one chain, and what becomes of them when they serve another chain.
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "evm/chain.hpp"
+#include "evm/endpoint_pool.hpp"
+#include "evm/http_rpc.hpp"
+#include "evm/secp.hpp"
+#include "support/anvil.hpp"
+
+using namespace holdfast;
+using namespace holdfast::evm;
+using ports::Whereabouts;
+using test::Anvil;
+using test::dev_accounts;
+
+namespace {
+
+/// Real time, which a test may move on.
+class JumpingClock final : public ports::Clock {
+ public:
+  std::int64_t wall_ms() const override { return mono_ms(); }
+  std::int64_t mono_ms() const override {
+    return ahead_ms + std::chrono::duration_cast<std::chrono::milliseconds>(
+                          std::chrono::steady_clock::now().time_since_epoch())
+                          .count();
+  }
+  boost::asio::awaitable<void> sleep(std::int64_t ms) override {
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
+                                    std::chrono::milliseconds(ms));
+    co_await timer.async_wait(boost::asio::use_awaitable);
+  }
+  std::int64_t ahead_ms = 0;
+};
+
+struct TwoNodes {
+  TwoNodes() {
+    std::vector<PoolMember> members;
+    for (const Anvil* node : {&first, &second}) {
+      HttpRpcOptions options;
+      options.url = node->url();
+      auto client = HttpRpc::open(context.get_executor(), clock, std::move(options));
+      REQUIRE(client.has_value());
+      members.push_back({std::move(*client), 1});
+    }
+    pool = std::make_unique<EndpointPool>(context.get_executor(), clock, 31337, std::move(members));
+    chain = std::make_unique<EvmChain>(EvmOptions{.id = {"eip155:31337"}}, *pool, clock);
+  }
+
+  template <class T>
+  T run(boost::asio::awaitable<T> task) {
+    std::optional<T> out;
+    std::exception_ptr error;
+    boost::asio::co_spawn(context, std::move(task), [&](std::exception_ptr thrown, T value) {
+      error = thrown;
+      if (!thrown) out.emplace(std::move(value));
+    });
+    while (!out && !error) {
+      context.run_one();
+      if (context.stopped()) context.restart();
+    }
+    if (error) std::rethrow_exception(error);
+    return std::move(*out);
+  }
+
+  /// Some time later: every probe that is due then has been made.
+  void later(std::int64_t ms) {
+    clock.ahead_ms += ms;
+    run(chain->check());
+    run([](JumpingClock& on) -> boost::asio::awaitable<int> {
+      co_await on.sleep(300);
+      co_return 0;
+    }(clock));
+  }
+  EndpointState state(std::size_t at) const { return pool->endpoints().at(at).health.state; }
+
+  ports::SignedTx pay(std::uint64_t nonce) {
+    const auto& sender = dev_accounts()[2];
+    const ports::Order order{
+        .sender = {sender.address},
+        .sequence = {nonce},
+        .call = {.target = {dev_accounts()[1].address}, .value = 5, .payload = {}},
+        .fees = {.max_fee = 30'000'000'000, .priority_fee = 1'000'000'000, .gas_limit = 21'000}};
+    const auto key = SecretKey::parse(sender.key);
+    const auto signature = signature_bytes(sign(Hash32{chain->digest(order)}, *key));
+    auto sealed = chain->seal(order, Bytes(signature.begin(), signature.end()));
+    REQUIRE(sealed.has_value());
+    return std::move(*sealed);
+  }
+
+  Anvil first;
+  Anvil second;
+  boost::asio::io_context context;
+  JumpingClock clock;
+  std::unique_ptr<EndpointPool> pool;
+  std::unique_ptr<EvmChain> chain;
+};
+
+}  // namespace
+
+TEST_CASE("T3: of two real nodes one turns to another chain, then both, then one is repaired") {
+  TwoNodes scene;
+  REQUIRE(scene.run(scene.chain->check()).ok() != nullptr);
+  scene.later(0);
+  CHECK(scene.state(1) == EndpointState::usable);
+
+  scene.second.call("anvil_setChainId", {5});
+  scene.second.mine(50);
+  const ports::SignedTx tx = scene.pay(0);
+  // Signed for the configured chain: what the second node thinks of itself changes nothing there.
+  CHECK(decode_signed(tx.bytes)->tx.chain_id == 31337);
+  CHECK(scene.run(scene.chain->post(tx.bytes, tx.hash)).ok() != nullptr);
+  scene.later(proof_lasts_ms);
+  CHECK(scene.state(0) == EndpointState::usable);
+  CHECK(scene.state(1) == EndpointState::quarantined);
+  scene.first.mine(4);
+  const auto found = scene.run(scene.chain->find(tx.hash));
+  REQUIRE(found.ok() != nullptr);
+  CHECK(found.ok()->place == Whereabouts::Place::mined);
+  // The second node's fifty blocks more count for nothing.
+  CHECK(scene.run(scene.chain->sequences({dev_accounts()[2].address})).ok()->finalized.value == 1);
+  CHECK(scene.run(scene.chain->head()).ok()->latest.height < 50);
+
+  scene.first.call("anvil_setChainId", {5});
+  scene.later(proof_lasts_ms);
+  CHECK(scene.state(0) == EndpointState::quarantined);
+  const auto check = scene.run(scene.chain->check());
+  REQUIRE(check.refused() != nullptr);
+  CHECK(check.refused()->message.find("serves eip155:5") != std::string::npos);
+  const ports::SignedTx next = scene.pay(1);
+  CHECK(scene.run(scene.chain->post(next.bytes, next.hash)).not_sent() != nullptr);
+
+  scene.first.call("anvil_setChainId", {31337});
+  scene.later(proof_lasts_ms);
+  CHECK(scene.run(scene.chain->check()).ok() != nullptr);
+  CHECK(scene.run(scene.chain->post(next.bytes, next.hash)).ok() != nullptr);
+}
