@@ -10,13 +10,22 @@ const payee = account(9).address;
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const anvil = await startAnvil();
-const sender = account(1);
-const { token } = await deployToken(anvil.url, [payer.address, sender.address], 1_000_000_000n);
-const holdfast = await Holdfast.create({
-  binary, folder, rpcUrl: anvil.url, token, accounts: [sender],
-});
-await holdfast.start();
+
+let anvil, holdfast, token;
+try {
+  anvil = await startAnvil();
+  const sender = account(1);
+  ({ token } = await deployToken(anvil.url, [payer.address, sender.address], 1_000_000_000n));
+  holdfast = await Holdfast.create({
+    binary, folder, rpcUrl: anvil.url, token, accounts: [sender],
+  });
+  await holdfast.start();
+} catch (error) {
+  console.error(`sandbox: ${error.message}`);
+  holdfast?.process?.kill("SIGKILL");
+  anvil?.process.kill();
+  process.exit(1);
+}
 const env = join(folder, "env");
 writeFileSync(
   env,
