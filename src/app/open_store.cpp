@@ -66,7 +66,9 @@ int with_writer(const std::string& path, const std::function<int(store::Txn&)>& 
     }
     return code;
   } catch (const sql::Failure& failure) {
-    return environment(failure.what());
+    const bool in_use = failure.cause() == sql::Cause::busy;
+    // Every verb that writes can also go through the server that has the store.
+    return environment(std::string(failure.what()) + (in_use ? "; use --server URL" : ""));
   }
 }
 

@@ -49,7 +49,7 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
   auto facts = co_await parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
   if (facts) {
-    count_move(to);
+    count_move(facts->intent);
     changed(*facts);
   } else if (facts.error().code == domain::TransitionError::illegal_move ||
              facts.error().code == domain::TransitionError::wrong_actor ||
@@ -114,14 +114,18 @@ void Engine::Core::wake() {
   work.notify_all();
 }
 
-void Engine::Core::count_move(domain::IntentState to) {
-  switch (to) {
+void Engine::Core::count_move(const domain::Intent& intent) {
+  switch (intent.state) {
     case domain::IntentState::settled: ++stats.settled; break;
     case domain::IntentState::failed: ++stats.failed; break;
     case domain::IntentState::canceled: ++stats.canceled; break;
     case domain::IntentState::needs_review: ++stats.reviews; break;
-    default: break;
+    default: return;
   }
+  if (intent.state == domain::IntentState::settled) return;
+  log::info(
+      "payment_" + std::string(domain::to_text(intent.state)),
+      {{"intent", domain::text(intent.id)}, {"ref", intent.ref.hex()}, {"reason", intent.reason}});
 }
 
 void Engine::Core::alarm(std::string_view event, log::Fields fields) {

@@ -29,7 +29,8 @@ class Engine::Core {
   /// Tells watch, broadcaster and waiters what the facts now are. Call it after every write that
   /// returns facts, and with facts read for a delivery.
   void changed(const domain::Facts& facts);
-  void count_move(domain::IntentState to);
+  /// Counts a payment that was ended or set aside, and logs it with its reason.
+  void count_move(const domain::Intent& intent);
   /// A final transaction that was read has used this number up: its gas is journalled, once. False
   /// when the store refused it (logged as an alarm) or the account is not ours to move.
   Awaitable<bool> consume_slot(domain::Slot slot, domain::MinedTx tx, std::string why);

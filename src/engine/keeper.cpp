@@ -182,7 +182,7 @@ Awaitable<void> Keeper::fill_gaps() {
     core_.alarm("gap_filled",
                 {{"account", account_.address.value}, {"sequence", gap.sequence.value}});
     if (filled->reviewed) {
-      core_.count_move(domain::IntentState::needs_review);
+      core_.count_move(filled->reviewed->intent);
       core_.changed(*filled->reviewed);
     }
   }

@@ -19,6 +19,7 @@ std::string offered(const Core& core) {
 Result<domain::Address> payer_of(const Unit& unit, const ports::Method& method,
                                  const std::string& wanted, std::uint64_t chooser) {
   if (method.bearer()) {
+    if (wanted.empty()) return refuse(EngineError::bad_terms, "payer: the field is missing");
     auto payer = unit.chain.parse_address(wanted);
     if (!payer) return refuse(EngineError::bad_terms, "payer: " + payer.error().detail);
     return payer;

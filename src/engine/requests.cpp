@@ -54,7 +54,7 @@ Awaitable<Result<Answer>> answer_move(Core& core, store::Move wanted) {
   auto stored = co_await core.parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::answer_move(txn, wanted); });
   if (stored) {
-    if (!stored->replayed) core.count_move(stored->intent.state);
+    if (!stored->replayed) core.count_move(stored->intent);
     core.waiters.changed(id);
     core.wake();
   }
@@ -219,7 +219,7 @@ Awaitable<Result<domain::Intent>> Engine::abandon(std::string who, domain::Inten
   }
   if (!canceled) co_return at_the_face(canceled.error());
   if (canceled->intent.state == domain::IntentState::canceled) {
-    core->count_move(domain::IntentState::canceled);
+    core->count_move(canceled->intent);
   }
   core->changed(*canceled);
   core->wake();

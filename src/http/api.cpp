@@ -119,7 +119,7 @@ Awaitable<std::optional<Problem>> Api::check_caller(Exchange& exchange) {
   }
   co_await keys_.refresh(engine_);
   auto asker = keys_.find(*token);
-  if (!asker) co_return unauthorized("Authorization: this token is of no key that is in force");
+  if (!asker) co_return unauthorized("Authorization: unknown or revoked token");
   exchange.asker = std::move(*asker);
   co_return check_scopes(exchange.asker, exchange.route->scopes);
 }

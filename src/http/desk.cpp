@@ -70,7 +70,7 @@ Awaitable<Response> Api::find_dead_letter(Exchange& exchange) {
 
 Awaitable<Response> Api::end_dead_letter(Exchange& exchange, bool redrive) {
   const std::int64_t number = number_from(exchange.parameter);
-  const JsonBody body = read_json(exchange.request.body, redrive);
+  const JsonBody body = read_json(exchange.request.body, true);
   if (body.problem) co_return response_of(*body.problem);
   Fields fields(body.object, {"reason"});
   std::string reason = fields.sentence("reason", !redrive);

@@ -114,7 +114,7 @@ Awaitable<Response> Api::cancel_intent(Exchange& exchange) {
 Awaitable<Response> Api::abandon_intent(Exchange& exchange) {
   const auto id = domain::intent_id_from(exchange.parameter);
   if (!id) co_return no_such_intent();
-  const JsonBody body = read_json(exchange.request.body, false);
+  const JsonBody body = read_json(exchange.request.body, true);
   if (body.problem) co_return response_of(*body.problem);
   Fields fields(body.object, {"reason"});
   std::string reason = fields.sentence("reason", true);

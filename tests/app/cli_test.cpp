@@ -224,7 +224,8 @@ TEST_CASE("cli: a store with an owner is read beside it, and written by nobody e
   const std::string path = new_store(folder);
   const auto owner = sqlite::open_sqlite({.path = path})->open_writer();
   const std::string sentence = "holdfast: the store pay.db is in use by process " +
-                               std::to_string(getpid()) + ", which holds pay.db.lock\n";
+                               std::to_string(getpid()) +
+                               ", which holds pay.db.lock; use --server URL\n";
   const Ended add = run({"keys", "add", "shop", "--scope", "pay", "--store", path});
   CHECK(add.code == 3);
   CHECK(add.err == sentence);

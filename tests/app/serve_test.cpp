@@ -86,6 +86,7 @@ TEST_CASE("serve: while it runs, the store is read beside it and written through
   const Ended refused = test::run(directly);
   CHECK(refused.code == 3);
   CHECK(contains(refused.err, "in use by process " + std::to_string(server.pid())));
+  CHECK(contains(refused.err, "; use --server URL\n"));
 
   std::vector<std::string> through = add;
   through.insert(through.end(), {"--server", server.url()});
@@ -105,6 +106,7 @@ TEST_CASE("serve: while it runs, the store is read beside it and written through
   const Ended taken = second.wait();
   CHECK(taken.code == 3);
   CHECK(contains(taken.err, "in use by process " + std::to_string(server.pid())));
+  CHECK_FALSE(contains(taken.err, "--server"));
   CHECK(server.stop().code == 0);
   // What it added while it ran is there after it.
   CHECK(contains(test::run({"keys", "list", "--config", home.config}).out, "shop"));

@@ -25,6 +25,7 @@ TEST_CASE("keys: without a key, or with one that is none, the answer is 401 and 
     CHECK(answer.status == 401);
     CHECK(answer.at("error") == "unauthorized");
     CHECK(answer.header("WWW-Authenticate") == "Bearer realm=\"holdfast\"");
+    if (!wrong.empty()) CHECK(answer.at("detail").ends_with("unknown or revoked token"));
   }
   Client client(scene.port());
   client.send("GET /v1/payment_intents HTTP/1.1\r\nHost: h\r\nAuthorization: Basic " + token +

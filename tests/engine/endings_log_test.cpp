@@ -1,0 +1,83 @@
+// What the log says of a payment that did not settle: which, and why.
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <holdfast/base/log.hpp>
+
+#include "rig.hpp"
+
+using namespace holdfast;
+using domain::IntentState;
+using testing::Rig;
+using testing::RigOptions;
+
+namespace {
+
+/// The log's lines that begin with "payment_", while it lives.
+class Endings {
+ public:
+  Endings() {
+    log::set_sink([this](log::Level level, std::string_view line) {
+      if (!line.starts_with("payment_")) return;
+      CHECK(level == log::Level::info);
+      lines_.emplace_back(line);
+    });
+  }
+  ~Endings() {
+    log::set_sink([](log::Level, std::string_view) {});
+  }
+  Endings(const Endings&) = delete;
+  Endings& operator=(const Endings&) = delete;
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+std::string line_of(const domain::Intent& intent, const std::string& state,
+                    const std::string& reason) {
+  return "payment_" + state + " intent=" + domain::text(intent.id) + " ref=" + intent.ref.hex() +
+         " reason=" + reason;
+}
+
+}  // namespace
+
+TEST_CASE("log: a payment that ends canceled or failed, or goes to review, has one line with why") {
+  struct Row {
+    int steps;
+    IntentState ending;
+  };
+  // So many steps a delivery: too few to claim, to sign, to confirm.
+  for (const Row row : {Row{1, IntentState::canceled}, Row{3, IntentState::failed},
+                        Row{4, IntentState::needs_review}}) {
+    CAPTURE(row.steps);
+    RigOptions options;
+    options.block_ms = 0;
+    options.config.most_steps = row.steps;
+    Rig rig(options);
+    rig.start();
+    const Endings endings;
+    const domain::Intent intent = rig.create("one", rig.payout());
+    REQUIRE(rig.reaches(intent.id, row.ending, 5'000));
+    REQUIRE(endings.lines().size() == 1);
+    CHECK(endings.lines()[0] ==
+          line_of(intent, std::string(domain::to_text(row.ending)), "budget_spent"));
+  }
+}
+
+TEST_CASE("log: a caller's and an operator's cancel have a line, a settled payment has none") {
+  Rig rig;
+  rig.start();
+  const Endings endings;
+  const domain::Intent ours = rig.create("one", rig.from_payer());
+  const domain::Intent theirs = rig.create("two", rig.from_payer());
+  const domain::Intent paid = rig.create("three", rig.payout());
+  REQUIRE(rig.run(rig.engine->cancel(rig.caller("c"), ours.id, "sold out")).has_value());
+  REQUIRE(rig.run(rig.engine->cancel(rig.caller("c"), ours.id, "sold out")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon("desk", theirs.id, "dispute")).has_value());
+  REQUIRE(rig.reaches(paid.id, IntentState::settled, 30'000));
+  CHECK(endings.lines() == std::vector<std::string>{line_of(ours, "canceled", "\"sold out\""),
+                                                    line_of(theirs, "canceled", "dispute")});
+}
