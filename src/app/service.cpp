@@ -1,12 +1,15 @@
 #include "app/service.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <sys/resource.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -21,6 +24,9 @@ namespace {
 
 constexpr std::int64_t server_stop_ms = 5'000;
 constexpr std::int64_t look_ms = 200;
+constexpr std::int64_t longest_reopen_ms = 30'000;
+/// Longer than any call may last.
+constexpr std::int64_t retirement_ms = 600'000;
 
 std::string text_of(const char* variable) {
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -72,6 +78,12 @@ Result<ChainParts> open_chain(const ChainConfig& config,
   return parts;
 }
 
+/// Opening the store again settles what may be on disk, or names what is damaged.
+bool is_in_trouble(const store::Store& store) {
+  const auto trouble = store.trouble();
+  return !store.usable() || (trouble && trouble->cause == sql::Cause::corrupt);
+}
+
 }  // namespace
 
 Result<std::vector<ChainParts>> open_chains(const std::vector<ChainConfig>& chains,
@@ -86,7 +98,13 @@ Result<std::vector<ChainParts>> open_chains(const std::vector<ChainConfig>& chai
   return out;
 }
 
-Service::Service(const AppConfig& config) : config_(config) {}
+bool Reopenings::may(std::int64_t mono_ms) {
+  while (!at_ms_.empty() && mono_ms - at_ms_.front() >= within_ms) at_ms_.pop_front();
+  return at_ms_.size() < most;
+}
+
+Service::Service(const AppConfig& config, ServiceSeams seams)
+    : config_(config), seams_(std::move(seams)) {}
 
 // What the frames of an earlier member use is there until they are gone: engine before chains,
 // context last.
@@ -95,11 +113,21 @@ Service::~Service() {
   if (engine_) engine_->abandon();
   engine_.reset();
   store_.reset();
+  retired_.clear();
   chains_.clear();
 }
 
-Result<std::unique_ptr<Service>> Service::open(const AppConfig& config) {
-  std::unique_ptr<Service> self(new Service(config));
+std::unique_ptr<store::Store> Service::open_store() {
+  sqlite::SqliteOptions file;
+  file.path = config_.store_path;
+  file.vfs = seams_.vfs;
+  store::StoreOptions options;
+  options.waiters = context_.get_executor();
+  return std::make_unique<store::Store>(sqlite::open_sqlite(std::move(file)), options);
+}
+
+Result<std::unique_ptr<Service>> Service::open(const AppConfig& config, ServiceSeams seams) {
+  std::unique_ptr<Service> self(new Service(config, std::move(seams)));
   auto signers = open_signers(config.chains, self->entropy_);
   if (!signers) return signers.error();
   self->signer_ = std::move(signers->signer);
@@ -108,12 +136,7 @@ Result<std::unique_ptr<Service>> Service::open(const AppConfig& config) {
   if (!chains) return chains.error();
   self->chains_ = std::move(*chains);
 
-  sqlite::SqliteOptions file;
-  file.path = config.store_path;
-  store::StoreOptions options;
-  options.waiters = executor;
-  self->store_ = std::make_unique<store::Store>(sqlite::open_sqlite(std::move(file)), options);
-
+  self->store_ = self->open_store();
   engine::Parts parts{*self->store_,
                       self->clock_,
                       self->entropy_,
@@ -154,7 +177,7 @@ boost::asio::awaitable<int> Service::live() {
     co_await engine_->start();
     co_await server_->start();
     log::info("serving", {{"address", config_.http.address}, {"port", server_->port()}});
-    co_await until_told_to_stop();
+    co_await serve_until_told();
   } catch (...) {
     failed = std::current_exception();
   }
@@ -166,18 +189,90 @@ boost::asio::awaitable<int> Service::live() {
   for (ChainParts& chain : chains_) chain.rpc->close();
   if (failed) std::rethrow_exception(failed);
   if (in_order) co_return exit_done;
-  std::fputs(
-      "holdfast: the engine stopped itself, see the log; start again: what is on disk "
-      "decides\n",
-      stderr);
+  if (gave_up_) {
+    std::fprintf(stderr,
+                 "holdfast: the store had to be opened again more than %zu times within an hour: "
+                 "look at its disk, then start again: what is on disk decides\n",
+                 Reopenings::most);
+  } else {
+    std::fputs(
+        "holdfast: the engine stopped itself, see the log; start again: what is on disk "
+        "decides\n",
+        stderr);
+  }
   co_return exit_environment;
 }
 
-boost::asio::awaitable<void> Service::until_told_to_stop() {
+boost::asio::awaitable<void> Service::serve_until_told() {
   boost::asio::signal_set signals(context_, SIGTERM, SIGINT);
-  const auto told = std::make_shared<bool>(false);
-  signals.async_wait([told](boost::system::error_code error, int) { *told = !error; });
-  while (!*told && !engine_->broken()) co_await clock_.sleep(look_ms);
+  signals.async_wait([this](boost::system::error_code error, int) {
+    if (!error) told_ = true;
+  });
+  for (;;) {
+    while (!told_ && !engine_->broken()) co_await clock_.sleep(look_ms);
+    // An engine that broke for another reason than its store would only break again.
+    if (told_ || !is_in_trouble(*store_) || !co_await reopen()) co_return;
+  }
+}
+
+boost::asio::awaitable<void> Service::until_told(std::int64_t most_ms) {
+  const std::int64_t until_ms = clock_.mono_ms() + most_ms;
+  for (std::int64_t left = most_ms; !told_ && left > 0; left = until_ms - clock_.mono_ms()) {
+    co_await clock_.sleep(std::min(left, look_ms));
+  }
+}
+
+// The engine that stood on it is gone, but for calls in progress: they are answered by a store that
+// refuses everything.
+boost::asio::awaitable<void> Service::retire_store() {
+  co_await engine_->drain(0);
+  store_->close();
+  const std::int64_t now_ms = clock_.mono_ms();
+  std::erase_if(retired_, [&](const Retired& old) { return now_ms - old.at_ms > retirement_ms; });
+  retired_.push_back({now_ms, std::move(store_)});
+}
+
+// False when it was tried too often. Whoever told us to stop meanwhile is listened to.
+boost::asio::awaitable<bool> Service::reopen() {
+  for (std::int64_t wait_ms = seams_.reopen_ms;;
+       wait_ms = std::min(wait_ms * 2, longest_reopen_ms)) {
+    if (!reopenings_.may(clock_.mono_ms())) {
+      gave_up_ = true;
+      co_return false;
+    }
+    if (store_) co_await retire_store();
+    log::alarm("store_reopening", {{"in_ms", wait_ms}});
+    co_await until_told(wait_ms);
+    if (told_ || co_await try_to_reopen()) co_return true;
+  }
+}
+
+// A store that is damaged is not tried again: its sentence ends the process.
+boost::asio::awaitable<bool> Service::try_to_reopen() {
+  std::string why;
+  bool counts = true;
+  try {
+    store_ = open_store();
+    engine_->renew(*store_);
+    reopenings_.count(clock_.mono_ms());
+    co_await engine_->start();
+    log::info("store_reopened", {});
+    co_return true;
+  } catch (const store::StoreUnavailable& what) {
+    if (what.cause() == sql::Cause::corrupt) throw;
+    // Waiting for room, or for whoever holds the file, is not the disk's failing us.
+    counts = what.cause() == sql::Cause::io || what.cause() == sql::Cause::in_doubt;
+    why = what.what();
+  } catch (const store::StoreInDoubt& what) {
+    why = what.what();
+  }
+  if (counts && !store_) reopenings_.count(clock_.mono_ms());
+  log::alarm("store_not_reopened", {{"why", why}});
+  co_return false;
+}
+
+void Service::stop() {
+  boost::asio::post(context_, [this] { told_ = true; });
 }
 
 int serve(const std::string& config_path) {

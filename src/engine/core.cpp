@@ -24,6 +24,7 @@ Engine::Core::Core(boost::asio::any_io_executor on, Config settings, Parts from)
          "an attempt is stored after signing: a remote signer's row must stand before the call");
   instance = parts.entropy.bytes<domain::InstanceId>();
   queue_start_ms = parts.clock.wall_ms() - parts.clock.mono_ms();
+  leases_kept_ms = parts.clock.mono_ms();
   for (ports::Chain* chain : parts.chains) {
     ensure(chain->info().ordered || chain->info().opaque,
            "a chain of signed bytes has sequences, or it takes orders");

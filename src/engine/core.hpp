@@ -70,6 +70,7 @@ class Engine::Core {
   std::uint64_t wakes = 0;  ///< so that a wake while the dispatcher leases is not lost
   Signal work;
   std::unordered_set<domain::Receipt> held;  ///< of the deliveries that run now
+  std::int64_t leases_kept_ms = 0;  ///< monotonic: when those held were last extended
   TaskGroup deliveries;
   TaskGroup loops;  ///< dispatcher, lease keeper, sweeper, account keepers
   TaskGroup listeners;  ///< one per chain; they outlive the deliveries in a drain

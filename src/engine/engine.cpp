@@ -105,7 +105,30 @@ void Engine::abandon() {
   }
 }
 
-bool Engine::broken() const { return core_->broken; }
+void Engine::renew(store::Store& store) {
+  ensure(core_->draining && !core_->leasing && core_->deliveries.size() == 0,
+         "an engine is renewed after its drain");
+  const Parts& from = core_->parts;
+  auto fresh = std::make_shared<Core>(core_->executor, core_->config,
+                                      Parts{store, from.clock, from.entropy, from.signer,
+                                            from.chains, from.methods, from.accounts});
+  fresh->stats = core_->stats;
+  core_ = std::move(fresh);
+}
+
+bool Engine::broken() const { return core_->broken || !core_->parts.store.usable(); }
+
+std::string Engine::trouble() const {
+  const auto trouble = core_->parts.store.trouble();
+  if (!trouble) return {};
+  switch (trouble->cause) {
+    case sql::Cause::full: return "the store cannot be written: its disk is full";
+    case sql::Cause::read_only: return "the store cannot be written: it is read-only";
+    case sql::Cause::corrupt: return "the store is damaged";
+    default: return "the store cannot be written: its disk fails";
+  }
+}
+
 bool Engine::draining() const { return core_->draining; }
 boost::asio::any_io_executor Engine::executor() const { return core_->executor; }
 
@@ -204,6 +227,7 @@ std::string Engine::typed_data(const domain::Intent& intent) const {
 Stats Engine::stats() const {
   Stats stats = core_->stats;
   stats.in_flight_now = core_->held.size();
+  stats.store_writable = core_->parts.store.usable() && !core_->parts.store.trouble();
   for (const auto& unit : core_->units) stats.watched_now += unit->watch.size();
   return stats;
 }

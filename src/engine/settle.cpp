@@ -93,7 +93,9 @@ Awaitable<void> Delivery::run(bool facts_are_old) {
     } catch (const store::StoreBusy&) {
       pause = true;
     }
-    // An outage is no fault of the payment: it spends neither steps nor the delivery budget.
+    // An outage is no fault of the payment: it spends neither steps (those that led to the write
+    // that failed are made again each time) nor the delivery budget.
+    if (pause && !poison_) steps = 0;
     if (pause) co_await core_.parts.clock.sleep(store_pause_ms);
     read_first = read_first || pause;
   }

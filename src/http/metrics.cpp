@@ -121,6 +121,9 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
   families.push_back(gauge("holdfast_engine_broken",
                            "1: the engine stopped itself and must be started anew",
                            broken ? 1 : 0));
+  families.push_back(gauge("holdfast_store_writable",
+                           "0: the store takes no writes, so nothing new is begun",
+                           stats.store_writable ? 1 : 0));
   using Chain = engine::ChainStatus;
   families.push_back(chain_gauge("holdfast_chain_usable", "1: payments run on this chain", chains,
                                  [](const Chain& chain) { return chain.usable ? 1.0 : 0.0; }));

@@ -104,6 +104,7 @@ Response Api::readiness() {
   std::vector<std::string> reasons;
   if (stopping_) reasons.emplace_back("the server is stopping");
   if (engine_.broken()) reasons.emplace_back("the engine stopped itself and must be started anew");
+  if (const std::string trouble = engine_.trouble(); !trouble.empty()) reasons.push_back(trouble);
   if (engine_.draining()) reasons.emplace_back("the engine is draining");
   bool any_usable = false;
   const auto chains = engine_.chains();

@@ -100,7 +100,8 @@ void SqliteConnection::begin_write() {
 // transaction back in memory.
 //  - no transaction any more (a failed statement ended it): COMMIT is not even tried.
 //  - busy, constraint (a deferred foreign key): refused before anything was appended.
-//  - full: a page could not be appended. The commit page is the last one and counts only when it is
+//  - full (a quota included): a page could not be appended. The commit page is the last one and
+//  counts only when it is
 //    whole, so nothing happened. A sync that ran out of space is an I/O error, not this. Only on a
 //    device that needs padding after the commit page may the failure lie behind it.
 //  - all else: the pages may be in the log or reach it later, and recovery after a crash takes
@@ -116,12 +117,18 @@ void SqliteConnection::commit() {
     const bool still_open = sqlite3_get_autocommit(handle_.db) == 0;
     const bool refused =
         still_open && (failure.cause() == Cause::busy || failure.cause() == Cause::constraint);
-    const bool full = last_code() == SQLITE_FULL && !writes_after_commit_page();
+    const bool full = could_not_append(failure.cause()) && !writes_after_commit_page();
     rollback();
     if (!open || refused || full) throw;
     throw sql::Failure(Cause::in_doubt, failure.what());
   }
   handle_.in_write = false;
+}
+
+bool SqliteConnection::could_not_append(sql::Cause cause) const {
+  if (last_code() == SQLITE_FULL) return true;
+  return cause == sql::Cause::full &&
+         sqlite3_extended_errcode(handle_.db) == SQLITE_IOERR_WRITE;  // over a quota
 }
 
 bool SqliteConnection::writes_after_commit_page() const {

@@ -55,6 +55,7 @@ class SqliteConnection final : public sql::Connection {
   void configure(const SqliteOptions& options);
   void control(const char* sql);
   void reset_running();
+  bool could_not_append(sql::Cause cause) const;
   bool writes_after_commit_page() const;
 
   std::unique_ptr<LockFile> lock_;

@@ -49,6 +49,9 @@ void Batch::run_writes(Operations writes) {
           name_ + " does not know whether its newest commit is on disk: " + failure.what()));
       return fail_all(writes, in_doubt_);
     }
+    if (failure.cause() != sql::Cause::busy) {
+      trouble_ = StoreTrouble{failure.cause(), failure.what()};
+    }
     fail_all(writes, std::make_exception_ptr(
                          StoreUnavailable(failure.cause(), name_ + ": " + failure.what())));
   }
@@ -72,7 +75,7 @@ void Batch::run_group(Operations writes) {
 // with everything rolled back, when a step threw and it was not alone.
 bool Batch::run_bare(Operations writes) {
   Txn txn(db_);
-  db_.begin_write();
+  begin();
   for (Operation* operation : writes) {
     try {
       operation->run(txn);
@@ -97,7 +100,7 @@ bool Batch::end_bare(Operation& thrower, Operations writes) {
 
 void Batch::run_with_savepoints(Operations writes) {
   Txn txn(db_);
-  db_.begin_write();
+  begin();
   for (Operation* operation : writes) {
     db_.savepoint();
     try {
@@ -115,8 +118,16 @@ void Batch::run_with_savepoints(Operations writes) {
   commit();
 }
 
+void Batch::begin() {
+  db_.begin_write();
+  changes_before_ = db_.total_changes();
+}
+
+// A commit of nothing needs no room, so it says nothing about the disk.
 void Batch::commit() {
+  const bool wrote = db_.total_changes() != changes_before_;
   db_.commit();
+  if (wrote) trouble_.reset();
   ++counts_.commits;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,6 +39,8 @@ class Batch {
   /// A COMMIT failed: nothing can be run any more, every operation ends as StoreInDoubt.
   bool in_doubt() const { return in_doubt_ != nullptr; }
   std::exception_ptr doubt() const { return in_doubt_; }
+  /// See Store::trouble.
+  const std::optional<StoreTrouble>& trouble() const { return trouble_; }
 
  private:
   using Operations = std::span<Operation* const>;
@@ -48,12 +51,15 @@ class Batch {
   bool end_bare(Operation& thrower, Operations writes);
   void run_with_savepoints(Operations writes);
   void run_reads();
+  void begin();
   void commit();
   void fail_all(Operations operations, const std::exception_ptr& error);
 
   sql::Connection& db_;
   std::string name_;
   std::exception_ptr in_doubt_;
+  std::optional<StoreTrouble> trouble_;
+  std::int64_t changes_before_ = 0;
   BatchCounts counts_;
   std::vector<Operation*> writes_;
   std::vector<Operation*> reads_;

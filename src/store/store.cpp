@@ -20,6 +20,8 @@ void Store::submit(std::unique_ptr<detail::Operation> operation) {
 StoreStats Store::stats() const { return core_->stats(); }
 bool Store::usable() const { return core_->usable(); }
 std::string Store::name() const { return core_->name(); }
+std::optional<StoreTrouble> Store::trouble() const { return core_->trouble(); }
+void Store::close() { core_->close(); }
 const std::optional<std::string>& Store::restored() const { return core_->restored(); }
 
 boost::asio::awaitable<void> Store::keep_mark() {

@@ -120,6 +120,7 @@ void Store::Core::run_batch(OperationList batch) {
     stats_.reads += counts.reads;
     stats_.rollbacks += counts.rollbacks;
     doubt_ = batch_->doubt();
+    trouble_ = batch_->trouble();
   }
   deliver(std::move(batch));
 }
@@ -228,6 +229,11 @@ StoreStats Store::Core::stats() const {
 bool Store::Core::usable() const {
   const std::lock_guard lock(mutex_);
   return doubt_ == nullptr;
+}
+
+std::optional<StoreTrouble> Store::Core::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
 }
 
 }  // namespace holdfast::store

@@ -34,6 +34,7 @@ class Store::Core : public std::enable_shared_from_this<Core> {
 
   StoreStats stats() const;
   bool usable() const;
+  std::optional<StoreTrouble> trouble() const;
   const std::string& name() const { return name_; }
   const std::optional<std::string>& restored() const { return restored_; }
   /// Null: this store keeps no mark. Used where the writing connection is.
@@ -73,6 +74,7 @@ class Store::Core : public std::enable_shared_from_this<Core> {
   bool running_ = false;    ///< a batch runs
   bool closed_ = false;
   std::exception_ptr doubt_;
+  std::optional<StoreTrouble> trouble_;
   StoreStats stats_;
 
   std::thread thread_;

@@ -100,6 +100,9 @@ std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std:
 /// one like any other. An event of kind "account". False, and nothing written, when it was not.
 bool acknowledge_restored(Txn& txn, std::string_view who, std::int64_t now_ms);
 
+/// Changes one row that means nothing. Its commit says that the store can write.
+void probe_write(Txn& txn, std::int64_t now_ms);
+
 // ---- keys
 // --------------------------------------------------------------------------------------------
 

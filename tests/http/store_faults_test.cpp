@@ -35,6 +35,29 @@ TEST_CASE("store faults: a full disk is 503 and nothing happened; with room the 
   CHECK(scene.get(intents, token).json().at("payment_intents").as_array().size() == 1);
 }
 
+TEST_CASE("store faults: a full disk is said by /readyz and a metric, until there is room") {
+  Scene scene(on_disk());
+  const std::string token = scene.add_key("shop", {"pay"});
+  const auto ready = [&](unsigned status) {
+    HttpAnswer answer;
+    do {
+      answer = scene.get("/readyz");
+    } while (answer.status != status);
+    return answer;
+  };
+  ready(200);
+  scene.fill_disk();
+  CHECK(scene.post(intents, token, "k", transfer_body()).status == 503);
+  const HttpAnswer no = ready(503);
+  CHECK(no.at("detail").find("the store cannot be written: its disk is full") != std::string::npos);
+  CHECK(scene.get("/metrics").body.find("holdfast_store_writable 0") != std::string::npos);
+  CHECK(scene.get("/metrics").body.find("holdfast_engine_broken 0") != std::string::npos);
+  CHECK(scene.get(intents, token).status == 200);
+  scene.make_room();
+  ready(200);  // with nobody's help
+  CHECK(scene.get("/metrics").body.find("holdfast_store_writable 1") != std::string::npos);
+}
+
 TEST_CASE("store faults: a commit in doubt is said to be one, and the server is no longer ready") {
   Scene scene(on_disk());
   const std::string token = scene.add_key("shop", {"pay"});

@@ -106,6 +106,24 @@ TEST_CASE("store: a full disk fails the batch, and the store goes on when there 
   }
 }
 
+TEST_CASE("store: trouble is told until something was written; a commit of nothing says nothing") {
+  World world(Runner::lent);
+  CHECK_FALSE(world.store().trouble().has_value());
+  world.disk().fill_up();
+  world.spawn(write_note(world.store(), "a"));
+  world.run();
+  REQUIRE(world.store().trouble().has_value());
+  CHECK(world.store().trouble()->cause == sql::Cause::full);
+  const auto nothing = world.spawn(world.store().write([](Txn&) {}));
+  world.run();
+  CHECK(nothing->good());
+  CHECK(world.store().trouble().has_value());
+  world.disk().make_room();
+  world.spawn(write_note(world.store(), "a"));
+  world.run();
+  CHECK_FALSE(world.store().trouble().has_value());
+}
+
 TEST_CASE("store: a failure of the environment is told to every waiter of the batch") {
   World world(Runner::lent);
   world.disk().fill_up();

@@ -189,6 +189,7 @@ struct Stats {
   std::uint64_t slot_mismatches = 0;
   std::uint64_t in_flight_now = 0;
   std::uint64_t watched_now = 0;
+  bool store_writable = true;  ///< now; false while nothing is leased for want of it
 };
 
 class Engine {
@@ -215,6 +216,13 @@ class Engine {
   /// new engine: what is on disk decides.
   bool broken() const;
   bool draining() const;
+  /// Why nothing is leased though the engine is whole: one sentence for anybody (the store's disk
+  /// is full, or takes no writes); empty when all is well. It ends by itself.
+  std::string trouble() const;
+  /// After drain(), on another store than before (its file opened again): a new engine under this
+  /// name, with the same configuration and parts, to be started. Calls still in progress end with
+  /// the store they began with, which outlives them. The counters go on.
+  void renew(store::Store& store);
 
   // ---- payments
 

@@ -70,6 +70,12 @@ struct StoreStats {
   std::uint64_t queued = 0;     ///< now
 };
 
+/// Why writes failed when the last one was tried.
+struct StoreTrouble {
+  sql::Cause cause = sql::Cause::io;  ///< full, read_only, io or corrupt
+  std::string what;                   ///< for the log
+};
+
 namespace detail {
 class Operation;
 }
@@ -104,6 +110,9 @@ class Store {
 
   StoreStats stats() const;
   bool usable() const;  ///< false after StoreInDoubt
+  /// Since a batch of writes ended as StoreUnavailable because the disk is full, read-only, failing
+  /// or damaged, until one is committed. Not for a database that is merely busy.
+  std::optional<StoreTrouble> trouble() const;
   /// Why this store, as it was opened, is not the one it was: behind its watermark, put back from a
   /// backup. Empty when it is, when an operator has answered for it (store::acknowledge_restored),
   /// and where no mark is kept. Fixed at opening.
@@ -112,6 +121,10 @@ class Store {
   /// does.
   boost::asio::awaitable<void> keep_mark();
   std::string name() const;
+
+  /// Finishes the batch that runs, fails what waits, closes the database and lets go of its lock.
+  /// The object stays, and refuses everything as StoreUnavailable.
+  void close();
 
   /// Drops every waiter without resuming it (its frame is gone or going): for teardown before the
   /// executor ends. Steps already running finish, those still queued never run. Asio unwinds each
