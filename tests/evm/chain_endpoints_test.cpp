@@ -1,6 +1,7 @@
 // The chain's word over several endpoints that do not say the same.
 #include <doctest/doctest.h>
 
+#include "evm/methods_authorization.hpp"
 #include "evm/pool_scene.hpp"
 
 using namespace holdfast;
@@ -129,4 +130,28 @@ TEST_CASE("L5: a native payout needs no contract, whatever ref is in its data") 
   CHECK(scene.run(scene.chain->simulate({alice}, payout)).ok() != nullptr);
   CHECK(scene.run(scene.chain->simulate({alice}, scene.chain->noop_call({alice}))).ok() != nullptr);
   CHECK(scene.e(1).node.count("eth_getCode") == 0);
+}
+
+TEST_CASE("chain endpoints: an authorization is unused with finality when all of them say so") {
+  using Result = domain::AuthorizationSeen::Result;
+  PoolScene scene;
+  TransferAuthorizationMethod method(AuthorizationBench::with_token({}), *scene.chain);
+  const auto state = [&](std::size_t number, Answer answer) {
+    scene.e(number).node.overrides["eth_call"] = always(std::move(answer));
+  };
+  const auto read = [&] { return scene.run(method.read_authorization(signed_intent())); };
+  state(1, json::value(word(0)));
+  state(2, json::value(word(0)));
+  scene.e(2).node.finalized = 85;
+  CHECK(read().result == Result::unused);
+  // The time that all of them vouch for is that of the lowest final block.
+  CHECK(read().unused_at_final_s == 1'700'000'085);
+
+  state(2, silence);
+  CHECK(read().result == Result::unused);
+  CHECK_FALSE(read().unused_at_final_s);
+  // Used in one's final block and not in the other's newest: neither is believed.
+  scene.clock.now_ms += desperate_ms;
+  state(2, json::value(word(1)));
+  CHECK(read().result == Result::unknown);
 }

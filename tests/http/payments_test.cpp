@@ -235,7 +235,9 @@ TEST_CASE("payments: operators see balances, events and everybody's payments") {
   const HttpAnswer chains = scene.get("/v1/chains", shop);
   CHECK(chains.body.find(R"("id":"sim:1","usable":true)") != std::string::npos);
   CHECK(chains.body.find("\"why\"") == std::string::npos);
+  CHECK(chains.body.find("\"endpoints\"") == std::string::npos);
   CHECK(scene.get("/v1/chains", ops).body.find("\"why\"") != std::string::npos);
+  CHECK(scene.get("/v1/chains", ops).body.find("\"endpoints\":[]") != std::string::npos);
 }
 
 }  // namespace holdfast::testing
