@@ -30,6 +30,7 @@ constexpr std::string_view step_names[] = {
     "read_final_sequence",
     "fetch_consumer",
     "read_authorization",
+    "read_ref_found",
     "look_again",
     "claim",
     "claim_paid",

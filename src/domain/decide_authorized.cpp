@@ -11,6 +11,22 @@ std::optional<Step> used_exactly(const View& view) {
   return step::ClaimPaid{*view.seen.authorization->tx};
 }
 
+// A store that was put back from a backup may have forgotten that it paid: the ref says so. A
+// transaction that failed moved nothing, and leaves the payment to be made.
+std::optional<Step> paid_before(const View& view) {
+  if (view.bearer() || !view.facts.ref_found_in) return std::nullopt;
+  if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
+  if (!view.seen.ref_found->tx) return view.nack("ref_unreadable");
+  const MinedTx& tx = *view.seen.ref_found->tx;
+  switch (evidence_of_payout(view.intent(), tx, false).moved) {
+    case Moved::exact:
+    case Moved::less: return step::ClaimPaid{tx};
+    default: break;
+  }
+  if (tx.succeeded) return step::Cancel{"ref_used_otherwise"};
+  return std::nullopt;
+}
+
 // Nobody was asked to act, so a cancel is safe where a later state would need a proof.
 std::optional<Step> budget_spent(const View& view) {
   if (!view.budget_is_spent()) return std::nullopt;
@@ -91,6 +107,7 @@ std::optional<Step> claim(const View&) { return step::Claim{}; }
 
 constexpr Row rows[] = {
     {"authorized: the authorization was used in exactly this transfer", used_exactly},
+    {"authorized: paid before, by what this store lost", paid_before},
     {"authorized: delivery budget spent", budget_spent},
     {"authorized: cancel asked", cancel_asked},
     {"authorized: past its publish deadline", past_deadline},

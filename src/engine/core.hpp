@@ -89,6 +89,14 @@ Awaitable<void> recover(Core& core);  // recovery.cpp
 /// cannot.
 Awaitable<bool> bring_up(Core& core, Unit& unit);  // recovery.cpp
 Awaitable<bool> read_accounts(Core& core, Unit& unit);  // recovery.cpp
+/// The block that was called final last is still there. False: the node is behind it, or does not
+/// answer; when another stands in its place the chain is halted, and this says true.
+Awaitable<bool> is_same_chain(Core& core, Unit& unit);  // halting.cpp
+/// Remembers the newest final block, now and then.
+Awaitable<void> note_finality(Core& core, Unit& unit);  // halting.cpp
+/// A chain took back what it called final: nothing is claimed or posted there until an operator has
+/// looked.
+Awaitable<void> halt(Core& core, Unit& unit, std::string why);  // halting.cpp
 Awaitable<void> dispatch(Core& core);  // dispatcher.cpp
 Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // recovery.cpp

@@ -102,6 +102,7 @@ void Engine::abandon() {
   for (const auto& unit : core_->units) {
     unit->broadcaster.abandon();
     unit->handed_over.abandon();
+    unit->account_turns.abandon();
   }
 }
 
@@ -214,6 +215,7 @@ std::vector<ChainStatus> Engine::chains() const {
       status.accounts.push_back(account.address.value);
       if (!account.blocked.empty()) status.why = account.blocked;
     }
+    if (!unit->halted.empty()) status.why = unit->halted;
     out.push_back(std::move(status));
   }
   return out;

@@ -190,8 +190,10 @@ Awaitable<void> Keeper::fill_gaps() {
 
 Awaitable<void> Keeper::run_round() {
   if (!is_wanted(core_, unit_) || !account_.counts) co_return;
+  const auto held = co_await unit_.account_turns.turn(account_.address);
   std::vector<Open> open = co_await read_open();
   co_await end_used(open);
+  co_await search_unknown();
   co_await tend(open);
   co_await fill_gaps();
 }

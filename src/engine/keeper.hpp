@@ -18,6 +18,8 @@ class Keeper {
 
   /// One round over the account's open numbers.
   Awaitable<void> run_round();
+  /// Derives every open slot again from the chain (rule 7), but those of a leased job.
+  Awaitable<ReconcileReport> reconcile();
 
  private:
   /// An open number with what was found of it in this round.
@@ -52,7 +54,13 @@ class Keeper {
   /// Whoever holds this number in memory hears of its change.
   Awaitable<void> tell(const std::optional<domain::IntentId>& item);
 
+  // reconcile.cpp
+  Awaitable<void> reconcile(Open& open, ReconcileReport& report);
+
   // used_numbers.cpp
+  /// Numbers that something this store knows nothing of has used: are they payments of ours?
+  Awaitable<void> search_unknown();
+  Awaitable<void> note_ref(const domain::MinedTx& tx);
   Awaitable<void> end_used(std::vector<Open>& open);
   Awaitable<void> end_used(Open& open);
   Awaitable<void> send_back(const Open& open);

@@ -2,6 +2,7 @@
 // back; and the moves that follow (`domain::follow`).
 // Must never: settle on anything but a transaction it read in a canonical block.
 #include <algorithm>
+#include <utility>
 
 #include <holdfast/domain/follow.hpp>
 #include "base/kill_point.hpp"
@@ -42,6 +43,8 @@ class Listener {
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
   std::int64_t accounts_read_ms_ = 0;
+  std::uint64_t final_followed_ = 0;  ///< up to here blocks were followed and called final
+  std::optional<std::uint64_t> lost_final_;  ///< one of those was taken back
 };
 
 Awaitable<void> Listener::run() {
@@ -58,6 +61,10 @@ Awaitable<void> Listener::run() {
         if (++failures_ >= failures_until_down) down(unit_.why);
       } else {
         failures_ = 0;
+      }
+      if (const auto height = std::exchange(lost_final_, std::nullopt)) {
+        co_await halt(core_, unit_,
+                      "block " + std::to_string(*height) + " was final and was taken back");
       }
       if (unit_.usable) co_await act();
     } catch (const store::StoreInDoubt& what) {
@@ -92,7 +99,13 @@ Awaitable<bool> Listener::poll() {
     if (!co_await read_accounts(core_, unit_)) co_return false;
     accounts_read_ms_ = now_ms;
   }
-  co_return co_await catch_up(*head.ok());
+  if (!co_await catch_up(*head.ok())) co_return false;
+  const std::uint64_t tip = unit_.view.tip()->height;
+  if (tip == head.ok()->latest.height) {
+    final_followed_ = std::max(final_followed_, std::min(unit_.view.heights().finalized, tip));
+  }
+  co_await note_finality(core_, unit_);
+  co_return true;
 }
 
 // Reads blocks up to the head; takes back those that do not link to it. False: a node did not
@@ -131,6 +144,7 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   ++core_.stats.reorgs;
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
   const auto drop_tip = [this] {
+    if (unit_.view.tip()->height <= final_followed_) lost_final_ = unit_.view.tip()->height;
     for (const domain::IntentId& id : unit_.watch.take_back(unit_.view.pop())) {
       touched_.push_back(id);
     }

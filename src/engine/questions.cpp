@@ -154,8 +154,17 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadAuthorization) {
   co_return Flow::again;
 }
 
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound step) {
+  domain::RefSeen seen;
+  const auto answer = co_await unit_.chain.find(step.hash);
+  if (const ports::Whereabouts* found = answer.ok()) seen.tx = found->tx;
+  seen_.ref_found = std::move(seen);
+  co_return Flow::again;
+}
+
 std::vector<store::Candidate> Delivery::candidates() const {
   std::vector<store::Candidate> out;
+  if (!unit_.halted.empty()) return out;
   for (const AccountState& account : unit_.accounts) {
     // A payout leaves the very account its terms name.
     if (!facts_.intent.bearer && account.address != facts_.intent.terms.payer) continue;

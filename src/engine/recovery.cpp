@@ -4,6 +4,7 @@
 
 #include "engine/core.hpp"
 #include "engine/join.hpp"
+#include "engine/keeper.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -14,15 +15,25 @@ constexpr std::size_t page = 500;
 
 // The account's number on the chain against the store's own. An account that was used by something
 // this store knows nothing of takes no claims until an operator says so.
-std::string why_blocked(const AccountState& account,
-                        const std::optional<domain::Sequence>& highest_used) {
-  const domain::Sequence latest = account.counts->latest;
-  const domain::Sequence own = highest_used ? highest_used->next() : domain::Sequence{};
-  const domain::Sequence known = std::max(own, account.adopt.value_or(domain::Sequence{}));
-  if (latest <= known) return "";
-  return "the account " + account.address.value + " is at number " + std::to_string(latest.value) +
-         " on the chain, and this store knows of " + std::to_string(known.value) +
-         ": it was used elsewhere or the store was restored; set adopt for it";
+std::string why_blocked(AccountState& account, const std::optional<store::AccountRow>& row,
+                        const std::optional<std::string>& restored) {
+  using domain::Sequence;
+  const Sequence latest = account.counts->latest;
+  const Sequence own = row && row->highest_used ? row->highest_used->next() : Sequence{};
+  const Sequence adopted = row && row->adopted ? *row->adopted : Sequence{};
+  const Sequence known = std::max({own, adopted, account.adopt.value_or(Sequence{})});
+  account.unknown_from.reset();
+  if (latest > known) {
+    account.unknown_from = known;
+    return "the account " + account.address.value + " is at number " +
+           std::to_string(latest.value) + " on the chain, and this store knows of " +
+           std::to_string(known.value) +
+           ": it was used elsewhere, or the store was restored; adopt it when that is understood";
+  }
+  if (restored && !account.answered_for) {
+    return *restored + "; adopt the account " + account.address.value + " when that is understood";
+  }
+  return "";
 }
 
 // Where its transactions are now, for everybody watched on this chain: its own, and the one of
@@ -82,8 +93,7 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
         [id = unit.id(), address = account.address](store::Txn& txn) {
           return store::find_account(txn, id, address);
         });
-    const std::string blocked =
-        why_blocked(account, row ? row->highest_used : std::optional<domain::Sequence>{});
+    const std::string blocked = why_blocked(account, row, core.parts.store.restored());
     if (!blocked.empty() && account.blocked.empty()) {
       ++core.stats.slot_mismatches;
       core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
@@ -111,6 +121,10 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
     unit.why = "the node does not answer for all our transactions";
     co_return false;
   }
+  if (!co_await is_same_chain(core, unit)) co_return false;
+  for (AccountState& account : unit.accounts) {
+    if (unit.chain.info().ordered) co_await Keeper(core, unit, account).reconcile();
+  }
   unit.usable = true;
   unit.why.clear();
   log::info("chain_up", {{"chain", unit.id().value}, {"latest", head.ok()->latest.height}});
@@ -130,6 +144,9 @@ Awaitable<void> recover(Core& core) {
         return store::take_over_account(txn, id, address, who, now_ms);
       });
     }
+    const store::ChainRecord record = co_await core.parts.store.read(
+        [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
+    unit->halted = record.halted;
     co_await load_watched(core, *unit);
   }
   log::info("recovered", {{"own_leases", returned}});

@@ -31,6 +31,7 @@ class Delivery {
   Awaitable<Flow> on(domain::step::ReadFinalSequence step);
   Awaitable<Flow> on(domain::step::FetchConsumer step);
   Awaitable<Flow> on(domain::step::ReadAuthorization step);
+  Awaitable<Flow> on(domain::step::ReadRefFound step);
   Awaitable<Flow> on(domain::step::LookAgain step);
   Awaitable<std::vector<domain::HashSeen>> search();
 

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/domain/finality.hpp>
 #include <holdfast/engine/config.hpp>
+#include <holdfast/engine/keyed_queue.hpp>
 #include <holdfast/ports/method.hpp>
 #include "engine/broadcaster.hpp"
 #include "engine/chain_view.hpp"
+#include "engine/signal.hpp"
 #include "engine/watch.hpp"
 
 namespace holdfast::engine {
@@ -21,6 +24,11 @@ struct AccountState {
   std::uint64_t epoch = 0;
   std::optional<ports::SequenceCounts> counts;  ///< as read last; empty: never
   std::string blocked;  ///< why it takes no claims; empty: it does
+  /// Where numbers begin that this store knows nothing of, while it is blocked, and up to where
+  /// they were searched for payments of ours.
+  std::optional<domain::Sequence> unknown_from;
+  std::optional<domain::Sequence> searched_to;
+  bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
 };
 
 struct Unit {
@@ -36,8 +44,16 @@ struct Unit {
   std::string why = "not asked yet";  ///< a sentence while it is not usable
   std::string halted;  ///< why nothing is claimed or posted until a person says so; empty: all well
   Signal handed_over;  ///< a number was given to its account
+  KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
+  std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
+  std::int64_t final_noted_ms = 0;
 
   const domain::ChainId& id() const { return chain.info().id; }
+  bool is_final(const domain::MinedTx& tx) const {
+    const auto verdict = domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
+                                         view.heights(), chain.info().finality);
+    return verdict == domain::Verdict::final || verdict == domain::Verdict::failed;
+  }
   /// Everything below it is mined: it is the next of its account. The store alone would say so only
   /// once what is below is final.
   bool is_next(const domain::Slot& slot) {

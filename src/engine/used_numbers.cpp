@@ -1,6 +1,7 @@
 // Owns: the end of numbers that the chain has used with finality: what used them is fetched and
 // read, and only then is the slot consumed.
 #include "engine/keeper.hpp"
+#include "store/reads.hpp"
 #include "store/writes.hpp"
 
 namespace holdfast::engine {
@@ -77,6 +78,37 @@ Awaitable<void> Keeper::end_used(Open& open) {
   if (confirming) co_return co_await send_back(open);
   co_await core_.consume_slot(slot, *consumer, "used, and nobody drove it");
   co_await tell(slot.item);
+}
+
+// Read once they are final. What carries a ref of ours is remembered, also for payments this store
+// does not know yet: a client may ask for them again.
+Awaitable<void> Keeper::search_unknown() {
+  if (!account_.unknown_from) co_return;
+  domain::Sequence at =
+      std::max(account_.searched_to.value_or(*account_.unknown_from), *account_.unknown_from);
+  const domain::Sequence end = std::min(account_.counts->finalized, account_.counts->latest);
+  for (int read = 0; read < most_read && at < end; ++read, at = at.next()) {
+    const auto answer = co_await unit_.chain.consumer(account_.address, at);
+    if (answer.ok() == nullptr || !*answer.ok()) break;
+    const domain::MinedTx& tx = **answer.ok();
+    for (const Watch::Match& match : unit_.watch.match(tx)) core_.note_mined(unit_, match, tx);
+    if (tx.trailing_ref) co_await note_ref(tx);
+  }
+  account_.searched_to = at;
+}
+
+Awaitable<void> Keeper::note_ref(const domain::MinedTx& tx) {
+  const store::RefFound found{unit_.id(),       account_.address, tx.sequence,
+                              *tx.trailing_ref, tx.hash,          core_.wall_ms()};
+  const auto whose = co_await core_.parts.store.write([found](store::Txn& txn) {
+    store::note_ref_found(txn, found);
+    return store::find_by_ref(txn, found.ref);
+  });
+  log::info("ref_found", {{"account", account_.address.value},
+                          {"sequence", tx.sequence.value},
+                          {"ref", tx.trailing_ref->hex()},
+                          {"intent", whose ? domain::text(whose->id) : ""}});
+  if (whose) core_.note_mined(unit_, {whose->id, false}, tx);
 }
 
 // Its number was used with finality by another transaction, and nothing of its own is in a block.

@@ -265,7 +265,27 @@ CREATE TABLE store_identity (
 INSERT INTO store_identity (one, id, restored) VALUES (1, randomblob(16), '');
 )sql";
 
-constexpr const char* scripts[] = {first, second, third};
+// Migration 4: what is known of each chain beyond a process: the newest final block that was seen,
+// and why nothing is claimed or posted there. Which number of an account an operator has answered
+// for. Refs found in transactions of our accounts that this store knows nothing of.
+constexpr const char* fourth = R"sql(
+CREATE TABLE chains (
+  chain TEXT PRIMARY KEY,
+  final_height INTEGER NOT NULL CHECK (final_height >= 0),
+  final_hash BLOB NOT NULL CHECK (length(final_hash) = 32),
+  halted TEXT NOT NULL  -- a sentence; empty: it is not
+) STRICT, WITHOUT ROWID;
+ALTER TABLE accounts ADD COLUMN adopted INTEGER CHECK (adopted >= 0);
+CREATE TABLE refs_found (
+  ref BLOB PRIMARY KEY CHECK (length(ref) = 32),
+  account INTEGER NOT NULL REFERENCES accounts (row),
+  sequence INTEGER NOT NULL CHECK (sequence >= 0),
+  tx_hash BLOB NOT NULL CHECK (length(tx_hash) = 32),
+  at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* scripts[] = {first, second, third, fourth};
 
 }  // namespace
 

@@ -205,12 +205,39 @@ struct JobRow {
   std::string why;  ///< the last nack's
 };
 
+/// A transaction of our account, unknown to this store, that carries a ref.
+struct RefFound {
+  domain::ChainId chain;
+  domain::Address account;
+  domain::Sequence sequence;
+  domain::Ref ref;
+  domain::TxHash tx_hash;
+  std::int64_t now_ms = 0;
+};
+
+/// An operator answers for an account's numbers below `sequence`.
+struct Adoption {
+  domain::ChainId chain;
+  domain::Address account;
+  domain::Sequence sequence;
+  std::string who;
+  std::string reason;
+  std::int64_t now_ms = 0;
+};
+
+/// What is kept of a chain from one process to the next.
+struct ChainRecord {
+  std::optional<domain::BlockRef> final_block;
+  std::string halted;  ///< why nothing is claimed or posted there; empty: it is
+};
+
 struct AccountRow {
   domain::ChainId chain;
   domain::Address account;
   std::uint64_t epoch = 0;
   std::uint32_t unconsumed = 0;
   std::optional<domain::Sequence> highest_used;
+  std::optional<domain::Sequence> adopted;  ///< answered for by an operator
 };
 
 /// A slot with everything signed for it.

@@ -26,15 +26,17 @@ Picked picked_from(const Row& row) {
   out.deliveries = row.small_count(1) + 1;
   // It is visible and yet leased: that lease ran out.
   out.lapsed_leases = row.small_count(2) + (row.flag(3) ? 1 : 0);
-  out.payment.row.intent = intent_from(row, 4);
+  out.payment.row.ref_found_in = row.maybe_fixed<domain::TxHash>(4);
+  out.payment.row.intent = intent_from(row, 5);
   return out;
 }
 
 std::string pick_sql(std::size_t paused) {
   std::string sql = std::string("SELECT i.row, j.deliveries, j.lapsed_leases,")
-                        .append(" j.receipt IS NOT NULL, ")
+                        .append(" j.receipt IS NOT NULL, f.tx_hash, ")
                         .append(intent_columns)
                         .append(" FROM jobs j JOIN intents i ON i.row = j.intent")
+                        .append(ref_found_join)
                         .append(" WHERE j.visible_ms <= $1");
   for (std::size_t i = 0; i < paused; ++i) {
     sql.append(i == 0 ? " AND j.chain NOT IN ($" : ", $").append(std::to_string(i + 3));

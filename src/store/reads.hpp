@@ -35,6 +35,10 @@ std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Addr
 std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);
+ChainRecord chain_record(Txn& txn, const domain::ChainId& chain);
+/// Consumed slots of this chain's accounts, the newest `limit`, with what consumed them.
+std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,
+                                          std::size_t limit);
 std::optional<JobRow> find_job(Txn& txn, const domain::IntentId& id);
 struct QueueCounts {
   std::uint64_t queued = 0;

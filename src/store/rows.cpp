@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/reads.hpp"
+
 namespace holdfast::store {
 namespace {
 
@@ -121,6 +123,16 @@ std::vector<SlotRow> load_open_slots(Txn& txn, const domain::ChainId& chain,
   return out;
 }
 
+std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,
+                                          std::size_t limit) {
+  static const std::string sql = std::string(slot_select) +
+                                 "a.chain = $1 AND s.standing = 'consumed'"
+                                 " ORDER BY s.row DESC LIMIT $2";
+  std::vector<domain::Slot> out;
+  each(txn, sql, [&](const Row& row) { out.push_back(slot_from(row).slot); }, chain, limit);
+  return out;
+}
+
 // An open slot that stays open keeps its standing, which is all that three indexes ask about: so
 // they are left alone.
 void save_slot(Txn& txn, const domain::Slot& slot, std::int64_t now_ms) {
@@ -185,6 +197,7 @@ domain::Facts Payment::facts() const {
   domain::Facts out;
   out.intent = row.intent;
   out.attempts = attempts;
+  out.ref_found_in = row.ref_found_in;
   const SlotRow* current = current_slot();
   std::vector<std::pair<std::int64_t, domain::Sequence>> numbers;
   for (const SlotRow& each : slots) {

@@ -72,6 +72,24 @@ std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
                                 const domain::Address& account, std::string_view who,
                                 std::int64_t now_ms);
 
+// ---- chains and accounts
+// ---------------------------------------------------------------------------
+
+/// Remembers whose payment an unknown transaction of our account was, by its ref. The first one
+/// found for a ref stays. False: it was known.
+bool note_ref_found(Txn& txn, const RefFound& found);
+/// `not_found` for an account no engine ever took over. Raises what was answered for; never lowers.
+Result<void> adopt_account(Txn& txn, const Adoption& adoption);
+/// The newest final block that was seen.
+void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::BlockRef& block);
+/// Nothing is claimed or posted on this chain until `acknowledge_chain`. False: it is halted
+/// already, and the first reason stays.
+bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, std::int64_t now_ms);
+/// `not_found` when the chain is not halted. Forgets the final block that was seen: what the chain
+/// says now counts.
+Result<void> acknowledge_chain(Txn& txn, const domain::ChainId& chain, std::string_view who,
+                               std::string_view reason, std::int64_t now_ms);
+
 // ---- the queue
 // --------------------------------------------------------------------------------------
 

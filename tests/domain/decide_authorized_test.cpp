@@ -208,4 +208,27 @@ TEST_CASE("decide: steps, blocks and answers have texts of their own") {
   CHECK(to_text(PostAnswer::nonce_too_low) == "nonce_too_low");
 }
 
+TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not paid again") {
+  Scene s = authorized(false);
+  s.seen.send_slot = SendSlotSeen{};
+  s.seen.simulation = SimulationSeen{SimulationSeen::Result::passes, ""};
+  CHECK(s.step() == "claim");
+  s.facts.ref_found_in = hash(9);
+  CHECK(s.take<step::ReadRefFound>().hash == hash(9));
+  s.seen.ref_found = RefSeen{};
+  CHECK(s.why() == "ref_unreadable");
+  MinedTx paid = mined(9);
+  paid.trailing_ref = s.facts.intent.ref;
+  paid.transfers = {{token, our_account, payee, {1000}, 0}};
+  s.seen.ref_found->tx = paid;
+  CHECK(s.take<step::ClaimPaid>().tx.hash == hash(9));
+  s.seen.ref_found->tx->transfers[0].amount = {990};
+  CHECK(s.step() == "claim_paid");
+  s.seen.ref_found->tx->transfers.clear();
+  CHECK(s.take<step::Cancel>().reason == "ref_used_otherwise");
+  // A transaction that failed moved nothing: the payment is still to be made.
+  s.seen.ref_found->tx->succeeded = false;
+  CHECK(s.step() == "claim");
+}
+
 }  // namespace holdfast::test

@@ -46,6 +46,7 @@ struct World {
     }
   }
   void operator()(const step::ReadAuthorization&) { answer_authorization(s, 1 + draw(random, 9)); }
+  void operator()(const step::ReadRefFound&) { s.seen.ref_found = RefSeen{}; }
   void operator()(const step::LookAgain&) {
     answer_search(s, 1 + draw(random, 9));
     s.seen.post->looked_again = true;

@@ -43,7 +43,9 @@ bool is_hash_of_evidence(const Scene& s, const TxHash& hash) {
                     s.seen.authorization->tx->hash == hash;
   const bool consumer = s.seen.consumer && s.seen.consumer->tx &&
                         s.seen.consumer->tx->hash == hash && s.seen.consumer->tx->trailing_ref;
-  return own || used || consumer;
+  const bool by_ref = s.facts.ref_found_in && s.seen.ref_found && s.seen.ref_found->tx &&
+                      s.seen.ref_found->tx->hash == hash;
+  return own || used || consumer || by_ref;
 }
 
 /// What is wrong with this step; empty when nothing is.
@@ -64,6 +66,9 @@ struct Judge {
   bool operator()(const step::ReadFinalSequence&) const { return !s.seen.final_sequence; }
   bool operator()(const step::ReadAuthorization&) const {
     return !s.seen.authorization && s.facts.intent.bearer;
+  }
+  bool operator()(const step::ReadRefFound&) const {
+    return !s.seen.ref_found && s.facts.ref_found_in && !s.facts.intent.bearer;
   }
   bool operator()(const step::LookAgain&) const {
     return s.seen.post && !s.seen.post->looked_again;
@@ -175,7 +180,7 @@ TEST_CASE("decide: over the product of facts and answers, every step is sound") 
 TEST_CASE("decide: for an authorized payment, the whole product of answers") {
   const std::vector<Dimension> counted = {dim_bearer,        dim_cancel,     dim_time,
                                           dim_send_slot,     dim_simulation, dim_authorization,
-                                          dim_kind_of_chain, dim_budget};
+                                          dim_kind_of_chain, dim_budget,     dim_ref_found};
   std::set<std::string_view> rows;
   Choice choice{};
   choice[dim_state] = static_cast<std::size_t>(IntentState::authorized);

@@ -70,6 +70,11 @@ struct ConsumerSeen {
   SlotId slot;  ///< which slot was asked about
 };
 
+/// The transaction that carries our ref; empty: no readable answer.
+struct RefSeen {
+  std::optional<MinedTx> tx;
+};
+
 /// Why Reserve or ReserveFresh gave no slot. Nothing was written.
 struct ReserveSeen {
   enum class Result {
@@ -122,6 +127,7 @@ struct Seen {
   /// Seen is cleared: a node that refuses a correction too gets one a delivery, not one after
   /// another.
   std::optional<AttemptId> stored_now;
+  std::optional<RefSeen> ref_found;  ///< what the transaction in facts.ref_found_in was
   std::optional<ReserveSeen> reserve;
   std::optional<SignSeen> sign;
   std::vector<ConsumerSeen> earlier_consumers;  ///< one per FetchConsumer of an earlier slot
@@ -167,6 +173,10 @@ struct FetchConsumer {
   SlotId slot;
 };
 struct ReadAuthorization {};
+/// The transaction that carries this payment's ref → `ref_found`.
+struct ReadRefFound {
+  TxHash hash;
+};
 /// After a definite refusal: search on every endpoint → `search` anew, and post.looked_again.
 struct LookAgain {};
 
@@ -226,10 +236,10 @@ struct Nack {
 
 using Step =
     std::variant<step::TakeSendSlot, step::Simulate, step::SearchAttempts, step::ReadFinalSequence,
-                 step::FetchConsumer, step::ReadAuthorization, step::LookAgain, step::Claim,
-                 step::ClaimPaid, step::Reserve, step::ReserveFresh, step::SignAndStore,
-                 step::AskSender, step::Post, step::Replace, step::HandOver, step::Confirm,
-                 step::Cancel, step::Fail, step::Review, step::Ack, step::Nack>;
+                 step::FetchConsumer, step::ReadAuthorization, step::ReadRefFound, step::LookAgain,
+                 step::Claim, step::ClaimPaid, step::Reserve, step::ReserveFresh,
+                 step::SignAndStore, step::AskSender, step::Post, step::Replace, step::HandOver,
+                 step::Confirm, step::Cancel, step::Fail, step::Review, step::Ack, step::Nack>;
 
 /// The name of a step, for logs and tests.
 std::string_view name_of(const Step& step);

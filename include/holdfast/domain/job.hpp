@@ -41,6 +41,9 @@ struct Facts {
   /// The other slots an attempt of it was ever stored at. Where one is missing its attempts count
   /// as able to run: nothing is signed at a fresh number, and nothing fails by proof 2.
   std::vector<Slot> earlier_slots;
+  /// A payout that nothing was signed for, while a transaction of our account that this store knows
+  /// nothing of carries its ref: it may have been paid by what the store lost.
+  std::optional<TxHash> ref_found_in;
 };
 
 }  // namespace holdfast::domain

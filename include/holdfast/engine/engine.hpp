@@ -192,6 +192,21 @@ struct Stats {
   bool store_writable = true;  ///< now; false while nothing is leased for want of it
 };
 
+/// What reconciling an account changed.
+struct ReconcileReport {
+  struct Change {
+    domain::Sequence sequence;
+    domain::SlotState from = domain::SlotState::reserved;
+    domain::SlotState to = domain::SlotState::reserved;
+    std::string why;
+  };
+  domain::ChainId chain;
+  domain::Address account;
+  std::size_t looked_at = 0;  ///< open numbers
+  std::size_t skipped = 0;    ///< a job of theirs is being worked on
+  std::vector<Change> changes;
+};
+
 class Engine {
  public:
   Engine(boost::asio::any_io_executor executor, Config config, Parts parts);
@@ -282,6 +297,18 @@ class Engine {
   /// `try_again` (a node cannot answer).
   Awaitable<Result<Resolved>> resolve(Caller who, domain::IntentId id, Resolve wanted);
   Awaitable<std::vector<AccountStatus>> accounts();
+  /// Derives the account's open numbers again from the chain. Safe to repeat. `not_found`,
+  /// `try_again`.
+  Awaitable<Result<ReconcileReport>> reconcile(std::string who, domain::ChainId chain,
+                                               domain::Address account);
+  /// An operator answers for what used this account without this store: its claims go on from the
+  /// chain's count, which is returned. Refused until those transactions were searched for payments
+  /// of ours (`try_again`), and when it is not blocked (`bad_terms`).
+  Awaitable<Result<domain::Sequence>> adopt(std::string who, domain::ChainId chain,
+                                            domain::Address account, std::string reason);
+  /// An operator has looked at a chain that took back finality: claims and posts go on.
+  /// `not_found` when it is not halted.
+  Awaitable<Result<void>> acknowledge(std::string who, domain::ChainId chain, std::string reason);
 
   // ---- keys
 

@@ -1,0 +1,106 @@
+// Owns: a chain that takes back what it called final: how it is noticed, across processes too, and
+// that nothing more is claimed or posted there until an operator has looked.
+// Must never: change what was settled: that is for people.
+#include "engine/core.hpp"
+#include "engine/errors.hpp"
+#include "engine/join.hpp"
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+constexpr std::size_t most_checked = 200;
+constexpr std::int64_t noted_every_ms = 10'000;
+
+// Numbers that were consumed by transactions which are gone: kept apart, their payments unchanged.
+Awaitable<void> quarantine_lost(Core& core, Unit& unit) {
+  const auto slots = co_await core.parts.store.read(
+      [id = unit.id()](store::Txn& txn) { return store::newest_consumed(txn, id, most_checked); });
+  std::vector<Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+  asked.reserve(slots.size());
+  for (const domain::Slot& slot : slots) {
+    asked.push_back(unit.chain.find(slot.consumed_by.value_or(domain::TxHash{})));
+  }
+  const auto answers = co_await join_all(std::move(asked));
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const ports::Whereabouts* const found = answers[i].ok();
+    const AccountState* const account = unit.account(slots[i].account);
+    if (found == nullptr || found->tx || account == nullptr) continue;
+    const store::SlotMove move{slots[i].id,
+                               account->epoch,
+                               domain::SlotState::reconciliation_required,
+                               {},
+                               "the chain took back what it called final",
+                               core.wall_ms()};
+    co_await core.parts.store.write(
+        [move](store::Txn& txn) { return store::move_slot(txn, move); });
+  }
+}
+
+}  // namespace
+
+Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
+  if (!unit.halted.empty()) co_return;
+  unit.halted = why;
+  core.alarm("finality_violated", {{"chain", unit.id().value}, {"why", why}});
+  co_await core.parts.store.write([id = unit.id(), why, now_ms = core.wall_ms()](store::Txn& txn) {
+    return store::halt_chain(txn, id, why, now_ms);
+  });
+  co_await quarantine_lost(core, unit);
+}
+
+Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
+  const store::ChainRecord record = co_await core.parts.store.read(
+      [id = unit.id()](store::Txn& txn) { return store::chain_record(txn, id); });
+  if (!record.final_block || !unit.halted.empty()) co_return true;
+  const auto answer = co_await unit.chain.block_hash(record.final_block->height);
+  if (answer.ok() == nullptr) {
+    unit.why = answer.text();
+    co_return false;
+  }
+  const std::string height = std::to_string(record.final_block->height);
+  if (!*answer.ok()) {
+    unit.why = "the node does not have block " + height + ", which was final when it was seen";
+    co_return false;
+  }
+  if (**answer.ok() != record.final_block->hash) {
+    co_await halt(core, unit,
+                  "block " + height + " was final as " + record.final_block->hash.hex() +
+                      " and is another now");
+  }
+  co_return true;
+}
+
+Awaitable<void> note_finality(Core& core, Unit& unit) {
+  const std::uint64_t height = unit.view.heights().finalized;
+  const auto hash = unit.view.hash_at(height);
+  const std::int64_t now_ms = core.parts.clock.mono_ms();
+  if (!hash || height <= unit.final_noted || !unit.halted.empty()) co_return;
+  if (unit.final_noted > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
+  unit.final_noted = height;
+  unit.final_noted_ms = now_ms;
+  co_await core.parts.store.write(
+      [id = unit.id(), block = domain::BlockRef{height, *hash}](store::Txn& txn) {
+        store::note_final_block(txn, id, block);
+      });
+}
+
+Awaitable<Result<void>> Engine::acknowledge(std::string who, domain::ChainId chain,
+                                            std::string reason) {
+  const auto core = core_;
+  Unit* const unit = core->unit(chain);
+  if (unit == nullptr)
+    co_return refuse(EngineError::unknown_chain, "no such chain: " + chain.value);
+  const auto done = co_await core->parts.store.write(
+      [chain, who, reason, now_ms = core->wall_ms()](store::Txn& txn) {
+        return store::acknowledge_chain(txn, chain, who, reason, now_ms);
+      });
+  if (!done) co_return at_the_face(done.error());
+  unit->halted.clear();
+  unit->final_noted = 0;
+  core->wake();
+  co_return done;
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,133 @@
+// Owns: deriving an account's open slots again from the chain, and answering for what was used
+// elsewhere.
+// Must never: touch the number of a job that somebody is working on.
+#include <algorithm>
+
+#include <holdfast/domain/reconcile.hpp>
+#include "engine/errors.hpp"
+#include "engine/keeper.hpp"
+
+#include "store/reads.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::engine {
+namespace {
+
+std::string why_of(const domain::SlotState to) {
+  using enum domain::SlotState;
+  switch (to) {
+    case consumed: return "a transaction there is final";
+    case broadcast: return "a node or a block has its bytes";
+    case released: return "nothing was signed for it";
+    default: return "its bytes are nowhere to be found";
+  }
+}
+
+}  // namespace
+
+Awaitable<ReconcileReport> Keeper::reconcile() {
+  const auto held = co_await unit_.account_turns.turn(account_.address);
+  ReconcileReport report;
+  report.chain = unit_.id();
+  report.account = account_.address;
+  std::vector<Open> open = co_await read_open();
+  std::vector<Open*> to_find;
+  for (Open& one : open) {
+    if (one.it.item_leased) {
+      ++report.skipped;
+    } else {
+      to_find.push_back(&one);
+    }
+  }
+  co_await look_for(to_find);
+  for (Open* const one : to_find) co_await reconcile(*one, report);
+  report.looked_at = open.size();
+  log::info("reconciled", {{"account", account_.address.value},
+                           {"open", open.size()},
+                           {"changed", report.changes.size()},
+                           {"skipped", report.skipped}});
+  co_return report;
+}
+
+Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
+  const domain::Slot& slot = open.it.slot;
+  const bool is_final = open.mined && unit_.is_final(*open.mined);
+  const auto to = domain::reconciled(slot.state, !open.it.attempts.empty(), open.found, is_final);
+  if (!to) co_return;
+  if (*to == domain::SlotState::reconciliation_required && account_.counts &&
+      slot.sequence < account_.counts->latest) {
+    ++core_.stats.slot_mismatches;
+  }
+  store::SlotMove move{slot.id, account_.epoch, *to, {}, "reconciled", core_.wall_ms()};
+  if (*to == domain::SlotState::consumed) move.consumer = open.mined;
+  const auto moved = co_await core_.parts.store.write(
+      [move](store::Txn& txn) { return store::move_slot(txn, move); });
+  if (!moved) {
+    log::warn("slot_not_reconciled", {{"account", slot.account.value},
+                                      {"sequence", slot.sequence.value},
+                                      {"why", moved.error().detail}});
+    co_return;
+  }
+  report.changes.push_back({slot.sequence, slot.state, *to, why_of(*to)});
+  co_await tell(slot.item);
+}
+
+Awaitable<Result<ReconcileReport>> Engine::reconcile(std::string who, domain::ChainId chain,
+                                                     domain::Address account) {
+  const auto core = core_;
+  Unit* const unit = core->unit(chain);
+  AccountState* const state = unit == nullptr ? nullptr : unit->account(account);
+  if (state == nullptr) {
+    co_return refuse(EngineError::not_found, "no such sending account on " + chain.value);
+  }
+  if (!unit->usable) {
+    co_return refuse(EngineError::try_again, chain.value + " cannot be read now: " + unit->why);
+  }
+  log::info("reconcile_asked", {{"account", account.value}, {"who", who}});
+  if (!co_await read_accounts(*core, *unit)) {
+    co_return refuse(EngineError::try_again, chain.value + " cannot be read now: " + unit->why);
+  }
+  co_return co_await Keeper(*core, *unit, *state).reconcile();
+}
+
+Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::ChainId chain,
+                                                  domain::Address account, std::string reason) {
+  const auto core = core_;
+  Unit* const unit = core->unit(chain);
+  AccountState* const state = unit == nullptr ? nullptr : unit->account(account);
+  if (state == nullptr) {
+    co_return refuse(EngineError::not_found, "no such sending account on " + chain.value);
+  }
+  if (!state->counts || state->blocked.empty()) {
+    co_return refuse(EngineError::bad_terms,
+                     "account: it is not blocked, there is nothing to adopt");
+  }
+  const domain::Sequence latest = state->counts->latest;
+  if (state->unknown_from && state->searched_to.value_or(*state->unknown_from) < latest) {
+    co_return refuse(EngineError::try_again,
+                     "its unknown transactions are still being searched for payments of ours: " +
+                         std::to_string(state->searched_to.value_or(*state->unknown_from).value) +
+                         " of " + std::to_string(latest.value) +
+                         " (they are read once they are final)");
+  }
+  const store::Adoption adoption{chain,          account,           latest,
+                                 std::move(who), std::move(reason), core->wall_ms()};
+  const auto adopted = co_await core->parts.store.write(
+      [adoption](store::Txn& txn) { return store::adopt_account(txn, adoption); });
+  if (!adopted) co_return at_the_face(adopted.error());
+  state->answered_for = true;
+  const bool all = std::all_of(core->units.begin(), core->units.end(), [](const auto& each) {
+    return std::all_of(each->accounts.begin(), each->accounts.end(),
+                       [](const AccountState& one) { return one.answered_for; });
+  });
+  if (all && core->parts.store.restored()) {
+    co_await core->parts.store.write([adoption](store::Txn& txn) {
+      return store::acknowledge_restored(txn, adoption.who, adoption.now_ms);
+    });
+  }
+  co_await read_accounts(*core, *unit);
+  core->wake();
+  co_return latest;
+}
+
+}  // namespace holdfast::engine

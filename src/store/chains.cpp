@@ -1,0 +1,96 @@
+// What is kept of chains and accounts beyond their payments: final blocks seen, halts, adoptions,
+// refs found in transactions this store knows nothing of.
+#include "store/events.hpp"
+#include "store/reads.hpp"
+#include "store/rows.hpp"
+#include "store/writes.hpp"
+
+namespace holdfast::store {
+namespace {
+
+void add_note(Txn& txn, std::string_view kind, std::string_view who, std::string reason,
+              std::int64_t now_ms) {
+  Event event;
+  event.at_ms = now_ms;
+  event.kind = kind;
+  event.who = who;
+  event.reason = std::move(reason);
+  event.actor = who.empty() ? domain::Actor::system : domain::Actor::operator_;
+  add_event(txn, std::nullopt, event);
+}
+
+}  // namespace
+
+bool note_ref_found(Txn& txn, const RefFound& found) {
+  return execute(txn,
+                 "INSERT INTO refs_found (ref, account, sequence, tx_hash, at_ms)"
+                 " SELECT $1, a.row, $2, $3, $4 FROM accounts a WHERE a.chain = $5"
+                 " AND a.address = $6 ON CONFLICT (ref) DO NOTHING",
+                 found.ref, found.sequence, found.tx_hash, found.now_ms, found.chain,
+                 found.account) == 1;
+}
+
+Result<void> adopt_account(Txn& txn, const Adoption& adoption) {
+  const auto changed =
+      execute(txn,
+              "UPDATE accounts SET adopted = max(coalesce(adopted, 0), $1) WHERE chain = $2"
+              " AND address = $3",
+              adoption.sequence, adoption.chain, adoption.account);
+  if (changed != 1) {
+    return refuse(StoreError::not_found, "there is no account " + adoption.account.value);
+  }
+  add_note(txn, "account", adoption.who,
+           adoption.account.value + " of " + adoption.chain.value + " adopted at number " +
+               std::to_string(adoption.sequence.value) + ": " + adoption.reason,
+           adoption.now_ms);
+  return {};
+}
+
+void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::BlockRef& block) {
+  execute(txn,
+          "INSERT INTO chains (chain, final_height, final_hash, halted) VALUES ($1, $2, $3, '')"
+          " ON CONFLICT (chain) DO UPDATE SET final_height = excluded.final_height,"
+          " final_hash = excluded.final_hash WHERE excluded.final_height > final_height"
+          " AND halted = ''",
+          chain, block.height, block.hash);
+}
+
+bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, std::int64_t now_ms) {
+  const auto halted =
+      execute(txn,
+              "INSERT INTO chains (chain, final_height, final_hash, halted) VALUES ($1, 0, $2, $3)"
+              " ON CONFLICT (chain) DO UPDATE SET halted = excluded.halted WHERE halted = ''",
+              chain, domain::BlockHash{}, why);
+  if (halted == 1) {
+    add_note(txn, "chain", "", chain.value + " halted: " + std::string(why), now_ms);
+  }
+  return halted == 1;
+}
+
+Result<void> acknowledge_chain(Txn& txn, const domain::ChainId& chain, std::string_view who,
+                               std::string_view reason, std::int64_t now_ms) {
+  const auto changed = execute(
+      txn, "UPDATE chains SET halted = '', final_height = 0 WHERE chain = $1 AND halted <> ''",
+      chain);
+  if (changed != 1) return refuse(StoreError::not_found, chain.value + " is not halted");
+  add_note(txn, "chain", who, chain.value + " goes on: " + std::string(reason), now_ms);
+  return {};
+}
+
+ChainRecord chain_record(Txn& txn, const domain::ChainId& chain) {
+  const auto record = first(
+      txn, "SELECT final_height, final_hash, halted FROM chains WHERE chain = $1",
+      [](const Row& row) {
+        ChainRecord out;
+        // Height zero: none was seen since the chain was acknowledged.
+        if (row.count(0) > 0) {
+          out.final_block = domain::BlockRef{row.count(0), row.fixed<domain::BlockHash>(1)};
+        }
+        out.halted = row.text(2);
+        return out;
+      },
+      chain);
+  return record.value_or(ChainRecord{});
+}
+
+}  // namespace holdfast::store
