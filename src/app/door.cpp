@@ -42,7 +42,8 @@ std::string indented(const json::value& value, const std::string& margin) {
 }  // namespace
 
 Asked ask(const std::string& server, http::ClientRequest request) {
-  const char* const token = std::getenv("HOLDFAST_TOKEN");
+  const char* const token =
+      std::getenv("HOLDFAST_TOKEN");  // NOLINT(concurrency-mt-unsafe): one thread
   if (token == nullptr || *token == '\0') {
     std::fputs("holdfast: HOLDFAST_TOKEN must hold a token of scope ops\n", stderr);
     return {exit_usage, {}};

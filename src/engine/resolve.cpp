@@ -190,10 +190,13 @@ Awaitable<domain::ReviewSeen> Resolving::read() {
     co_return seen;
   }
   std::vector<Awaitable<NamedTx>> named;
+  named.reserve(wanted_.consumers.size());
   for (const domain::TxHash& hash : wanted_.consumers) named.push_back(look(hash));
   seen.consumers = co_await join_all(std::move(named));
+  const std::vector<domain::Slot> to_read = domain::numbers_to_read(facts_);
   std::vector<Awaitable<domain::NumberSeen>> numbers;
-  for (const domain::Slot& slot : domain::numbers_to_read(facts_)) numbers.push_back(look_at(slot));
+  numbers.reserve(to_read.size());
+  for (const domain::Slot& slot : to_read) numbers.push_back(look_at(slot));
   seen.numbers = co_await join_all(std::move(numbers));
   co_return seen;
 }

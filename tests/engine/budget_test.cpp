@@ -121,7 +121,7 @@ TEST_CASE("budget: an outage of hours spends nothing, however often the job is d
       for (int i = 0; i < 2'000; ++i) rig.chain.script().next_post(sim::NextPost::not_sent());
     }
     const domain::Intent intent = rig.create("one", rig.payout());
-    rig.world.run_for(2 * 3'600'000);
+    rig.world.run_for(7'200'000);
     const auto job = rig.job(intent.id);
     REQUIRE(job.has_value());
     CHECK(job->deliveries > 20);
@@ -130,6 +130,30 @@ TEST_CASE("budget: an outage of hours spends nothing, however often the job is d
     const auto state = rig.state(intent.id);
     CHECK((state == IntentState::authorized || state == IntentState::settling));
   }
+}
+
+TEST_CASE(
+    "budget: a disk that is full for a quarter of an hour is neither poison nor a lost lease") {
+  RigOptions options;
+  options.on_disk = true;
+  options.config.policy.max_lapsed_leases = 0;
+  Rig rig(options);
+  rig.start();
+  std::vector<domain::Intent> intents;
+  intents.reserve(5);
+  for (int i = 0; i < 5; ++i) {
+    intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
+  }
+  REQUIRE(rig.world.run_until([&] { return rig.engine->stats().leased == 5; }, 5'000));
+  rig.disk.fill_up();
+  rig.world.run_for(900'000);
+  rig.disk.make_room();
+  for (const domain::Intent& intent : intents) {
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+    check_paid_once(rig, intent);
+  }
+  CHECK(letters(rig).empty());
+  check_audit(rig);
 }
 
 TEST_CASE("poison: a delivery that goes round in circles ends its payment safely, and is parked") {

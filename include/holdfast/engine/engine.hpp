@@ -153,7 +153,7 @@ struct Review {
 };
 
 /// Chance that a key's token was made from, together with a secret that is not stored.
-using KeySalt = FixedBytes<16, struct KeySaltTag>;
+using KeySalt = FixedBytes<16, struct ApiKeySaltTag>;
 
 /// A key of the HTTP face. Its name is the caller's id; the token itself is never kept.
 struct ApiKey {
