@@ -140,6 +140,7 @@ void read_engine(ConfigReader in, engine::Config& out) {
       in.number("review_after_ms", policy.review_after_ms, 10'000, day_s * 1'000);
   out.gap_after_ms = in.number("gap_after_ms", out.gap_after_ms, 1'000, day_s * 1'000);
   policy.grace_s = in.number("grace_s", policy.grace_s, 60, 30 * day_s);
+  policy.settle_short = in.flag("settle_short", policy.settle_short);
   policy.max_lapsed_leases =
       static_cast<std::uint32_t>(in.number("max_lapsed_leases", policy.max_lapsed_leases, 1, 100));
   policy.retry.base_ms = in.number("retry_base_ms", policy.retry.base_ms, 10, 60'000);

@@ -3,19 +3,22 @@
 namespace holdfast::domain {
 namespace {
 
-Follow follow_final(const FollowSeen& seen) {
+Follow follow_final(const FollowSeen& seen, const Policy& policy) {
   if (seen.evidence.moved == Moved::exact) return {FollowMove::settle, "final"};
+  if (seen.evidence.moved == Moved::less && policy.settle_short &&
+      !seen.evidence.arrived.is_zero()) {
+    return {FollowMove::settle, "final_short"};
+  }
   // Somebody else's transaction that moved something else says nothing about our own bytes.
   const bool ours = seen.own_hash || seen.evidence.moved == Moved::less;
   if (!ours) return {FollowMove::wait, ""};
   return {FollowMove::review, "transfer_mismatch"};
 }
 
-Follow follow_confirming(const Intent& intent, const FollowSeen& seen,
-                         std::int64_t stuck_after_ms) {
+Follow follow_confirming(const Intent& intent, const FollowSeen& seen, const Policy& policy) {
   switch (seen.verdict) {
     case Verdict::lost: return {FollowMove::back, "reorg"};
-    case Verdict::final: return follow_final(seen);
+    case Verdict::final: return follow_final(seen, policy);
     case Verdict::failed:
       // A bearer's signature is public and may still be run by anyone: our revert proves nothing.
       if (!seen.own_hash) return {FollowMove::wait, ""};
@@ -24,7 +27,7 @@ Follow follow_confirming(const Intent& intent, const FollowSeen& seen,
     case Verdict::pending: break;
   }
   const bool stuck = !seen.included && seen.lowest_since_post_ms.has_value() &&
-                     *seen.lowest_since_post_ms >= stuck_after_ms;
+                     *seen.lowest_since_post_ms >= policy.stuck_after_ms;
   return stuck ? Follow{FollowMove::back, "stuck"} : Follow{FollowMove::wait, ""};
 }
 
@@ -42,14 +45,14 @@ std::string_view to_text(FollowMove move) {
   return "";
 }
 
-Follow follow(const Intent& intent, const FollowSeen& seen, std::int64_t stuck_after_ms) {
+Follow follow(const Intent& intent, const FollowSeen& seen, const Policy& policy) {
   const bool evidence =
       seen.included && seen.verdict != Verdict::lost && seen.evidence.moved == Moved::exact;
   switch (intent.state) {
     case IntentState::settling:
     case IntentState::needs_review:
       return evidence ? Follow{FollowMove::confirm, "mined"} : Follow{FollowMove::wait, ""};
-    case IntentState::confirming: return follow_confirming(intent, seen, stuck_after_ms);
+    case IntentState::confirming: return follow_confirming(intent, seen, policy);
     default: return {FollowMove::wait, ""};
   }
 }

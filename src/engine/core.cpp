@@ -88,6 +88,11 @@ void Engine::Core::changed(const domain::Facts& facts) {
       on->watch.put(facts, parts.clock.mono_ms());
     } else {
       on->watch.erase(facts.intent.id);
+      // Nobody of ours was asked to run it, and anybody else still may.
+      const bool ended_unrun = (facts.intent.state == domain::IntentState::canceled ||
+                                facts.intent.state == domain::IntentState::failed) &&
+                               facts.attempts.empty();
+      if (ended_unrun) on->watch.put_ended(facts.intent);
     }
   }
   waiters.changed(facts.intent.id);

@@ -192,6 +192,7 @@ Awaitable<void> Keeper::run_round() {
   if (!is_wanted(core_, unit_) || !account_.counts) co_return;
   const auto held = co_await unit_.account_turns.turn(account_.address);
   std::vector<Open> open = co_await read_open();
+  tell_foreign(open);
   co_await end_used(open);
   co_await search_unknown();
   co_await tend(open);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include <holdfast/domain/tend.hpp>
@@ -59,6 +60,7 @@ class Keeper {
 
   // used_numbers.cpp
   /// Numbers that something this store knows nothing of has used: are they payments of ours?
+  void tell_foreign(const std::vector<Open>& open);
   Awaitable<void> search_unknown();
   Awaitable<void> note_ref(const domain::MinedTx& tx);
   Awaitable<void> end_used(std::vector<Open>& open);
@@ -73,6 +75,7 @@ class Keeper {
   std::int64_t moved_ms_ = 0;
   std::map<domain::Sequence, std::int64_t> gaps_since_;  ///< monotonic
   std::map<domain::SlotId, std::int64_t> ceilings_told_;
+  std::set<domain::TxHash> foreign_told_;
 };
 
 }  // namespace holdfast::engine

@@ -32,6 +32,7 @@ class Listener {
   Awaitable<bool> take_back(domain::BlockRef newest_known);
   void read_block(const ports::Block& block);
   Awaitable<void> act();
+  Awaitable<void> tell_used_late();
   Awaitable<bool> act_on(domain::IntentId id);
   Awaitable<bool> still_canonical(const Inclusion& inclusion);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
@@ -40,6 +41,7 @@ class Listener {
 
   Core& core_;
   Unit& unit_;
+  std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
   std::int64_t accounts_read_ms_ = 0;
@@ -66,6 +68,7 @@ Awaitable<void> Listener::run() {
         co_await halt(core_, unit_,
                       "block " + std::to_string(*height) + " was final and was taken back");
       }
+      co_await tell_used_late();
       if (unit_.usable) co_await act();
     } catch (const store::StoreInDoubt& what) {
       core_.break_off(what.what());
@@ -145,9 +148,9 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
   const auto drop_tip = [this] {
     if (unit_.view.tip()->height <= final_followed_) lost_final_ = unit_.view.tip()->height;
-    for (const domain::IntentId& id : unit_.watch.take_back(unit_.view.pop())) {
-      touched_.push_back(id);
-    }
+    const domain::BlockRef gone = unit_.view.pop();
+    for (const domain::IntentId& id : unit_.watch.take_back(gone)) touched_.push_back(id);
+    for (AccountState& account : unit_.accounts) account.forget(gone);
   };
   while (unit_.view.tip() && unit_.view.tip()->height >= canonical.height &&
          *unit_.view.tip() != canonical) {
@@ -171,9 +174,12 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
 
 void Listener::read_block(const ports::Block& block) {
   for (const domain::MinedTx& tx : block.txs) {
+    if (AccountState* const ours = unit_.account(tx.sender)) ours->note(tx);
     for (const Watch::Match& match : unit_.watch.match(tx)) {
       if (core_.note_mined(unit_, match, tx)) touched_.push_back(match.id);
     }
+    for (const domain::IntentId& id : unit_.watch.match_ended(tx))
+      used_late_.emplace_back(id, tx.hash);
   }
 }
 
@@ -211,6 +217,22 @@ Awaitable<void> Listener::act() {
   } catch (...) {
     touched_.insert(touched_.end(), ids.begin(), ids.end());  // looked at again with the next head
     throw;
+  }
+}
+
+// The payment stays as it ended: what became of the money is for a person.
+Awaitable<void> Listener::tell_used_late() {
+  unit_.watch.forget_expired(unit_.view.latest_time_s());
+  while (!used_late_.empty()) {
+    const auto used = used_late_.back();
+    const bool is_new =
+        co_await core_.parts.store.write([used, now_ms = core_.wall_ms()](store::Txn& txn) {
+          return store::note_used_after_end(txn, used.first, used.second, now_ms);
+        });
+    used_late_.pop_back();
+    if (!is_new) continue;
+    core_.alarm("authorization_used_after_end",
+                {{"intent", domain::text(used.first)}, {"tx", used.second.hex()}});
   }
 }
 
@@ -253,7 +275,7 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   if (!inclusion && is_next) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
   }
-  domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy.stuck_after_ms);
+  domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy);
   // With several numbers the proof is put together where all of them are read.
   if (what.move == domain::FollowMove::fail && !facts->earlier_slots.empty()) {
     what.move = domain::FollowMove::back;

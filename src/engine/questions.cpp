@@ -137,7 +137,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
       current ? facts_.slot : co_await core_.parts.store.read([id = step.slot](store::Txn& txn) {
         return store::find_slot(txn, id);
       });
-  if (slot) {
+  if (slot) seen.tx = unit_.final_at(slot->account, slot->sequence);
+  if (slot && !seen.tx) {
     const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
     if (const auto* tx = answer.ok()) seen.tx = *tx;
   }

@@ -12,6 +12,7 @@ namespace holdfast::engine {
 namespace {
 
 constexpr std::size_t page = 500;
+constexpr std::size_t most_ended = 100'000;  // watched until their authorizations expire
 
 // The account's number on the chain against the store's own. An account that was used by something
 // this store knows nothing of takes no claims until an operator says so.
@@ -148,6 +149,11 @@ Awaitable<void> recover(Core& core) {
         [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
     unit->halted = record.halted;
     co_await load_watched(core, *unit);
+    const auto ended = co_await core.parts.store.read(
+        [id = unit->id(), now_s = core.wall_ms() / 1000](store::Txn& txn) {
+          return store::ended_authorizations(txn, id, now_s, most_ended);
+        });
+    for (const domain::Intent& intent : ended) unit->watch.put_ended(intent);
   }
   log::info("recovered", {{"own_leases", returned}});
 }

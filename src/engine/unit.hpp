@@ -28,7 +28,19 @@ struct AccountState {
   /// they were searched for payments of ours.
   std::optional<domain::Sequence> unknown_from;
   std::optional<domain::Sequence> searched_to;
+  /// Its newest transactions seen in blocks, whoever sent them: what uses a number is known from
+  /// here, never inferred from a count.
+  std::map<domain::Sequence, domain::MinedTx> mined;
   bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
+
+  void note(const domain::MinedTx& tx) {
+    constexpr std::size_t most = 4'096;
+    mined.insert_or_assign(tx.sequence, tx);
+    if (mined.size() > most) mined.erase(mined.begin());
+  }
+  void forget(const domain::BlockRef& block) {
+    std::erase_if(mined, [&](const auto& each) { return each.second.block == block; });
+  }
 };
 
 struct Unit {
@@ -53,6 +65,14 @@ struct Unit {
     const auto verdict = domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
                                          view.heights(), chain.info().finality);
     return verdict == domain::Verdict::final || verdict == domain::Verdict::failed;
+  }
+  /// The final transaction at this number, as far as it was seen in a block.
+  std::optional<domain::MinedTx> final_at(const domain::Address& address, domain::Sequence at) {
+    const AccountState* const state = account(address);
+    if (state == nullptr) return std::nullopt;
+    const auto seen = state->mined.find(at);
+    if (seen == state->mined.end() || !is_final(seen->second)) return std::nullopt;
+    return seen->second;
   }
   /// Everything below it is mined: it is the next of its account. The store alone would say so only
   /// once what is below is final.

@@ -46,7 +46,10 @@ Awaitable<void> Keeper::end_used(Open& open) {
   std::optional<domain::MinedTx> consumer = open.mined;
   // Ours, and a payment that goes on: the listener has been told of it.
   if (consumer && confirming) co_return;
-  if (!consumer || consumer->block.height > unit_.view.heights().finalized) {
+  if (!consumer || !unit_.is_final(*consumer)) {
+    consumer = unit_.final_at(account_.address, slot.sequence);
+  }
+  if (!consumer) {
     const auto answer = co_await unit_.chain.consumer(account_.address, slot.sequence);
     if (answer.ok() == nullptr) co_return;
     consumer = *answer.ok();
@@ -70,14 +73,26 @@ Awaitable<void> Keeper::end_used(Open& open) {
     co_return;
   }
   if (!is_own(open.it.attempts, consumer->hash)) {
-    core_.alarm("foreign_transaction", {{"account", account_.address.value},
-                                        {"sequence", slot.sequence.value},
-                                        {"tx", consumer->hash.hex()}});
     if (slot.item) core_.note_mined(unit_, {*slot.item, false}, *consumer);
   }
   if (confirming) co_return co_await send_back(open);
   co_await core_.consume_slot(slot, *consumer, "used, and nobody drove it");
   co_await tell(slot.item);
+}
+
+// A transaction of our account at a number that we signed for, and none of those we signed: whoever
+// sent it holds our key. Told as soon as it is in a block.
+void Keeper::tell_foreign(const std::vector<Open>& open) {
+  for (const Open& one : open) {
+    const domain::Slot& slot = one.it.slot;
+    const auto seen = account_.mined.find(slot.sequence);
+    if (seen == account_.mined.end() || is_own(one.it.attempts, seen->second.hash)) continue;
+    if (!foreign_told_.insert(seen->second.hash).second) continue;
+    ++core_.stats.slot_mismatches;
+    core_.alarm("foreign_transaction", {{"account", account_.address.value},
+                                        {"sequence", slot.sequence.value},
+                                        {"tx", seen->second.hash.hex()}});
+  }
 }
 
 // Read once they are final. What carries a ref of ours is remembered, also for payments this store

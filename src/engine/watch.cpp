@@ -147,4 +147,24 @@ std::vector<domain::IntentId> Watch::all() const {
   return out;
 }
 
+void Watch::put_ended(const domain::Intent& intent) {
+  const auto key = key_of(intent);
+  if (key) ended_[*key] = {intent.id, intent.authorization->validity.before_s};
+}
+
+std::vector<domain::IntentId> Watch::match_ended(const domain::MinedTx& tx) const {
+  std::vector<domain::IntentId> out;
+  for (const domain::AuthorizationEvent& event : tx.authorizations) {
+    if (event.canceled) continue;
+    const auto key = authorization_key(event.asset, event.authorizer, event.nonce);
+    const auto ended = ended_.find(key);
+    if (ended != ended_.end() && !by_authorization_.contains(key)) out.push_back(ended->second.id);
+  }
+  return out;
+}
+
+void Watch::forget_expired(std::int64_t chain_s) {
+  std::erase_if(ended_, [&](const auto& each) { return each.second.until_s <= chain_s; });
+}
+
 }  // namespace holdfast::engine

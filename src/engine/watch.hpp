@@ -60,6 +60,14 @@ class Watch {
   std::vector<domain::IntentId> quiet_since(std::int64_t mono_ms) const;
   std::vector<domain::IntentId> all() const;
 
+  /// An ended payment whose authorization anyone may still run, until `Authorization::validity`
+  /// ends.
+  void put_ended(const domain::Intent& intent);
+  /// Those of them this transaction used. An authorization that a payment under way redeems again
+  /// is that payment's.
+  std::vector<domain::IntentId> match_ended(const domain::MinedTx& tx) const;
+  void forget_expired(std::int64_t chain_s);
+
   std::size_t size() const { return watched_.size(); }
 
  private:
@@ -70,6 +78,11 @@ class Watch {
   // A redemption key covers method and chain, asset, payer and nonce: one log, one intent.
   std::unordered_map<domain::RedemptionKey, domain::IntentId> by_authorization_;
   std::set<std::pair<std::uint64_t, domain::IntentId>> by_height_;
+  struct Ended {
+    domain::IntentId id;
+    std::int64_t until_s = 0;
+  };
+  std::unordered_map<domain::RedemptionKey, Ended> ended_;
 };
 
 /// What an authorization event in a block is looked up by: as the redemption key, without method.

@@ -283,6 +283,7 @@ CREATE TABLE refs_found (
   tx_hash BLOB NOT NULL CHECK (length(tx_hash) = 32),
   at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX intents_ended_until ON intents (chain, auth_before_s) WHERE redemption_ended = 1;
 )sql";
 
 constexpr const char* scripts[] = {first, second, third, fourth};

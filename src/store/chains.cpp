@@ -77,6 +77,39 @@ Result<void> acknowledge_chain(Txn& txn, const domain::ChainId& chain, std::stri
   return {};
 }
 
+std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId& chain,
+                                                 std::int64_t now_s, std::size_t limit) {
+  static const std::string sql = std::string("SELECT ")
+                                     .append(intent_columns)
+                                     .append(
+                                         " FROM intents i WHERE i.redemption_ended = 1"
+                                         " AND i.chain = $1 AND i.auth_before_s > $2"
+                                         " ORDER BY i.auth_before_s DESC LIMIT $3");
+  std::vector<domain::Intent> out;
+  each(txn, sql, [&](const Row& row) { out.push_back(intent_from(row)); }, chain, now_s, limit);
+  return out;
+}
+
+bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxHash& tx_hash,
+                         std::int64_t now_ms) {
+  const auto row = load_intent(txn, id);
+  if (!row) return false;
+  const auto known = number_of(txn,
+                               "SELECT EXISTS (SELECT 1 FROM events WHERE intent = $1"
+                               " AND kind = 'alarm' AND tx_hash = $2)",
+                               row->row, tx_hash);
+  if (known == 1) return false;
+  Event event;
+  event.at_ms = now_ms;
+  event.kind = "alarm";
+  event.actor = domain::Actor::listener;
+  event.reason = "its authorization was used after it had ended";
+  event.tx_hash = tx_hash;
+  event.version = row->intent.version;
+  add_event(txn, row->row, event);
+  return true;
+}
+
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain) {
   const auto record = first(
       txn, "SELECT final_height, final_hash, halted FROM chains WHERE chain = $1",

@@ -35,6 +35,10 @@ std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Addr
 std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);
+/// Bearer payments that ended canceled or failed by proof 1 while their authorization can still be
+/// run, until after `now_s` (chain or wall seconds); the last to expire first, at most `limit`.
+std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId& chain,
+                                                 std::int64_t now_s, std::size_t limit);
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain);
 /// Consumed slots of this chain's accounts, the newest `limit`, with what consumed them.
 std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,

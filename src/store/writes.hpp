@@ -75,6 +75,10 @@ std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
 // ---- chains and accounts
 // ---------------------------------------------------------------------------
 
+/// Something a person must know of an ended payment, in its history: once per transaction. False:
+/// it stands there already, or there is no such payment.
+bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxHash& tx_hash,
+                         std::int64_t now_ms);
 /// Remembers whose payment an unknown transaction of our account was, by its ref. The first one
 /// found for a ref stays. False: it was known.
 bool note_ref_found(Txn& txn, const RefFound& found);

@@ -132,8 +132,8 @@ std::string shown(const AppConfig& config) {
       << ' ' << engine.lease_ms << ' ' << engine.calls_in_flight << ' ' << engine.calls_per_second
       << ' ' << engine.expires_after_s << ' ' << engine.validity_s << ' ' << engine.publish_margin_s
       << ' ' << policy.stuck_after_ms << ' ' << policy.review_after_ms << ' ' << policy.grace_s
-      << ' ' << engine.gap_after_ms << ' ' << policy.max_lapsed_leases << ' '
-      << policy.retry.base_ms << ' ' << policy.retry.cap_ms;
+      << ' ' << engine.gap_after_ms << ' ' << policy.settle_short << ' ' << policy.max_lapsed_leases
+      << ' ' << policy.retry.base_ms << ' ' << policy.retry.cap_ms;
   for (const ChainConfig& chain : config.chains) {
     const auto& fees = chain.evm.fees;
     out << "\nchain " << chain.evm.id.value << ' ' << chain.rpc.url << ' ' << chain.rpc.deadline_ms

@@ -76,7 +76,7 @@ TEST_CASE("follow: every situation of a watched intent has its one move") {
     Intent intent;
     intent.state = row.state;
     intent.bearer = row.bearer;
-    const Follow got = follow(intent, row.seen, 30'000);
+    const Follow got = follow(intent, row.seen, Policy{});
     CHECK(to_text(got.move) == to_text(row.move));
     CHECK(got.reason == row.reason);
   }
@@ -87,5 +87,23 @@ TEST_CASE("follow: an included transaction is never stuck, however old its post"
   intent.state = confirming;
   FollowSeen seen = mined(Verdict::pending, Moved::exact);
   seen.lowest_since_post_ms = 10'000'000;
-  CHECK(follow(intent, seen, 30'000).move == FollowMove::wait);
+  CHECK(follow(intent, seen, Policy{}).move == FollowMove::wait);
+}
+
+TEST_CASE("follow: less than was asked is for a person, unless the policy settles it short") {
+  Intent intent;
+  intent.state = IntentState::confirming;
+  FollowSeen seen;
+  seen.included = true;
+  seen.own_hash = true;
+  seen.verdict = Verdict::final;
+  seen.evidence = {Moved::less, Amount(990)};
+  Policy policy;
+  CHECK(follow(intent, seen, policy).move == FollowMove::review);
+  policy.settle_short = true;
+  CHECK(follow(intent, seen, policy).move == FollowMove::settle);
+  seen.evidence.arrived = Amount(0);
+  CHECK(follow(intent, seen, policy).move == FollowMove::review);
+  seen.evidence = {Moved::other, Amount(990)};
+  CHECK(follow(intent, seen, policy).move == FollowMove::review);
 }

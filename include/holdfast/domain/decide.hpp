@@ -145,6 +145,9 @@ struct Policy {
   /// What this engine can do; without them the same bytes are posted again and the job waits.
   bool can_replace = true;
   bool can_hand_over = true;
+  /// A final transfer of which less arrived than was asked (a token that takes a fee) settles, with
+  /// the rest booked as a fee; otherwise it goes to review.
+  bool settle_short = false;
   RetryPolicy retry;
 };
 

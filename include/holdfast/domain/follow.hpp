@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/domain/decide.hpp>
 #include <holdfast/domain/evidence.hpp>
 #include <holdfast/domain/finality.hpp>
 #include <holdfast/domain/intent.hpp>
@@ -39,6 +40,6 @@ struct Follow {
   std::string_view reason;
 };
 
-Follow follow(const Intent& intent, const FollowSeen& seen, std::int64_t stuck_after_ms);
+Follow follow(const Intent& intent, const FollowSeen& seen, const Policy& policy);
 
 }  // namespace holdfast::domain
