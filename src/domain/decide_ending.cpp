@@ -152,8 +152,8 @@ std::optional<Step> given_up(const View& view) {
                            : fail_by_consumers(view, view.give_up_reason());
     }
     if (!view.seen.final_sequence) return step::ReadFinalSequence{};
-    const bool may_hand_over = view.policy.can_hand_over && !view.facts.slot->handed_over &&
-                               is_signed_and_unconsumed(view.facts.slot->state);
+    const bool may_hand_over =
+        !view.facts.slot->handed_over && is_signed_and_unconsumed(view.facts.slot->state);
     if (may_hand_over) return step::HandOver{view.give_up_reason()};
   }
   if (view.over_grace()) return step::Review{"grace_over"};

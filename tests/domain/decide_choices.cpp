@@ -172,8 +172,6 @@ Scene build(const Choice& choice) {
   }
   s.policy.ordered = choice[dim_kind_of_chain] == 0;
   s.policy.opaque = choice[dim_kind_of_chain] == 2;
-  s.policy.can_replace = choice[dim_abilities] == 1;
-  s.policy.can_hand_over = choice[dim_abilities] == 1;
   s.now.lapsed_leases = choice[dim_budget] == 1 ? s.policy.max_lapsed_leases + 1 : 0;
   s.facts.slots_taken = 1 + static_cast<std::uint32_t>(choice[dim_slots_taken]);
   if (choice[dim_stuck] > 0) s.now.since_post_ms = s.policy.stuck_after_ms;

@@ -28,7 +28,6 @@ enum Dimension : std::size_t {
   dim_reserve,
   dim_sign,
   dim_kind_of_chain,
-  dim_abilities,
   dim_budget,
   dim_slots_taken,
   dim_stuck,
@@ -36,8 +35,8 @@ enum Dimension : std::size_t {
   dimensions,
 };
 
-inline constexpr std::array<std::size_t, dimensions> choices = {
-    8, 2, 2, 5, 10, 9, 3, 5, 10, 10, 3, 6, 10, 2, 3, 4, 3, 2, 2, 2, 3, 4};
+inline constexpr std::array<std::size_t, dimensions> choices = {8, 2,  2, 5, 10, 9, 3, 5, 10, 10, 3,
+                                                                6, 10, 2, 3, 4,  3, 2, 2, 3,  4};
 
 using Choice = std::array<std::size_t, dimensions>;
 

@@ -236,9 +236,6 @@ TEST_CASE("decide: settling: cancel asked, past the deadline or refused for good
     CHECK(row.scene.step() == "hand_over");
     CHECK(row.scene.row() == "settling: cancel asked, past the deadline, or refused for good");
     CHECK(row.scene.take<step::HandOver>().reason == row.reason);
-    row.scene.policy.can_hand_over = false;  // it waits, keeps searching, and posts no more
-    CHECK(row.scene.why() == "waiting_for_proof");
-    row.scene.policy.can_hand_over = true;
     row.scene.facts.slot->handed_over = true;
     CHECK(row.scene.why() == "waiting_for_proof");
   }
@@ -248,8 +245,6 @@ TEST_CASE("decide: settling: what is given up and found in a pool is handed over
   Scene s = signed_scene().searched({Found::pending}).past_deadline();
   s.seen.final_sequence = slot_sequence;
   CHECK(s.step() == "hand_over");
-  s.policy.can_hand_over = false;
-  CHECK(s.step() == "nack");
 }
 
 TEST_CASE("decide: settling: given up without proof for the whole grace it goes to review") {

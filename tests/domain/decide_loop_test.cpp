@@ -105,9 +105,9 @@ struct World {
 
 Choice start(Random& random) {
   Choice choice{};
-  const Dimension drawn[] = {dim_state, dim_bearer,        dim_cancel,     dim_time,
-                             dim_slot,  dim_kind_of_chain, dim_abilities,  dim_budget,
-                             dim_stuck, dim_attempts,      dim_slots_taken};
+  const Dimension drawn[] = {dim_state,    dim_bearer,        dim_cancel, dim_time,
+                             dim_slot,     dim_kind_of_chain, dim_budget, dim_stuck,
+                             dim_attempts, dim_slots_taken};
   for (const Dimension dimension : drawn) choice[dimension] = draw(random, choices[dimension]);
   return choice;
 }

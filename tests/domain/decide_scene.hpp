@@ -118,8 +118,6 @@ inline Scene scene(IntentState state, bool bearer) {
   }
   intent.settling_ms = (noon_s - 10) * 1000;
   intent.publish_before_s = deadline_s;
-  out.policy.can_replace = true;
-  out.policy.can_hand_over = true;
   out.now = {noon_s * 1000, noon_s, {}, 0, 0, 0};
   out.facts.slot_is_lowest = true;
   return out;

@@ -289,15 +289,11 @@ TEST_CASE("decide: settling: pending in the pool and not stuck: confirming") {
   CHECK(s.step() == "confirm");
 }
 
-TEST_CASE("decide: settling: stuck and lowest in line: dearer, or the same bytes where we cannot") {
+TEST_CASE("decide: settling: stuck and lowest in line: dearer, or the same while no block comes") {
   Scene s = signed_scene().searched({Found::pending});
   s.now.since_post_ms = s.policy.stuck_after_ms;
   CHECK(s.step() == "replace");
   CHECK(s.take<step::Replace>().dearer);
-  s.policy.can_replace = false;
-  CHECK(s.step() == "post");
-  s.posted(PostAnswer::accepted);
-  CHECK(s.step() == "confirm");
   // Without a block since the post a higher fee buys nothing.
   Scene waiting = signed_scene().searched({Found::pending});
   waiting.now.since_post_ms = waiting.policy.stuck_after_ms;
@@ -337,7 +333,7 @@ TEST_CASE("decide: settling: curable by other bytes: a new attempt at the same s
   Scene s = signed_scene().posted(PostAnswer::refused_curable, true).searched({Found::not_found});
   CHECK(s.step() == "replace");
   CHECK_FALSE(s.take<step::Replace>().dearer);
-  s.policy.can_replace = false;
+  s.seen.sign = SignSeen{SignSeen::Result::signer_unavailable};
   CHECK(s.why() == "post_refused_curable");
 }
 
@@ -357,7 +353,7 @@ TEST_CASE(
   CHECK(s.step() == "read_final_sequence");
   s.seen.final_sequence = slot_sequence;
   CHECK(s.step() == "replace");
-  s.policy.can_replace = false;
+  s.seen.sign = SignSeen{SignSeen::Result::signer_unavailable};
   CHECK(s.why() == "no_bytes_to_post");
 }
 

@@ -106,11 +106,10 @@ struct Judge {
            (s.facts.slot ? attempt->slot == s.facts.slot->id : !attempt->slot);
   }
   bool operator()(const step::Replace&) const {
-    return may_act() && s.policy.can_replace && s.facts.slot &&
-           is_signed_and_unconsumed(s.facts.slot->state);
+    return may_act() && s.facts.slot && is_signed_and_unconsumed(s.facts.slot->state);
   }
   bool operator()(const step::HandOver& step) const {
-    return settling() && s.policy.can_hand_over && s.facts.slot && !s.facts.slot->handed_over &&
+    return settling() && s.facts.slot && !s.facts.slot->handed_over &&
            is_signed_and_unconsumed(s.facts.slot->state) && !step.reason.empty();
   }
   bool operator()(const step::Confirm& step) const {
@@ -169,7 +168,6 @@ TEST_CASE("decide: over the product of facts and answers, every step is sound") 
   std::size_t tried = 0;
   Choice choice{};
   choice[dim_state] = static_cast<std::size_t>(IntentState::settling);
-  choice[dim_abilities] = 1;
   do {
     check_sound(choice, rows);
     ++tried;

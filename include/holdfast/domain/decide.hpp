@@ -142,9 +142,6 @@ struct Policy {
   std::int64_t review_after_ms = 300'000;
   std::int64_t grace_s = 86'400;
   std::uint32_t max_lapsed_leases = 5;
-  /// What this engine can do; without them the same bytes are posted again and the job waits.
-  bool can_replace = true;
-  bool can_hand_over = true;
   /// A final transfer of which less arrived than was asked (a token that takes a fee) settles, with
   /// the rest booked as a fee; otherwise it goes to review.
   bool settle_short = false;
