@@ -1,5 +1,8 @@
-// Owns: `holdfast accounts list`.
+// Owns: `holdfast accounts list|reconcile|adopt` and `holdfast chains list|acknowledge`.
+#include <algorithm>
+
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "app/door.hpp"
 #include "app/open_store.hpp"
@@ -30,7 +33,66 @@ int show_list(const json::value& body, bool as_json) {
   return exit_done;
 }
 
+/// A segment of a path as the names of chains and accounts can be; anything else names nothing.
+bool is_segment(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':' ||
+           c == '-' || c == '_' || c == '.';
+  });
+}
+
+int bad_option(const char* sentence) {
+  std::fprintf(stderr, "holdfast: %s\n", sentence);
+  return exit_usage;
+}
+
+int post(const std::string& server, const std::string& target, const json::object& body) {
+  const Asked asked = ask(server, {"POST", target, json::serialize(body), ""});
+  if (asked.code == exit_done) print_json(asked.body, false);
+  return asked.code;
+}
+
+constexpr const char* no_names = "CHAIN and ADDRESS: letters, digits, ':', '-', '_' and '.'";
+constexpr const char* no_reason = "--reason: 1 to 200 bytes";
+bool is_reason(const std::string& reason) { return !reason.empty() && reason.size() <= 200; }
+
 }  // namespace
+
+int accounts_reconcile(const std::string& server, const std::string& chain,
+                       const std::string& address) {
+  if (!is_segment(chain) || !is_segment(address)) return bad_option(no_names);
+  return post(server, "/v1/accounts/" + chain + "/" + address + "/reconcile", {});
+}
+
+int accounts_adopt(const std::string& server, const std::string& chain, const std::string& address,
+                   const std::string& reason) {
+  if (!is_segment(chain) || !is_segment(address)) return bad_option(no_names);
+  if (!is_reason(reason)) return bad_option(no_reason);
+  return post(server, "/v1/accounts/" + chain + "/" + address + "/adopt", {{"reason", reason}});
+}
+
+int chains_list(const std::string& server, bool as_json) {
+  const Asked asked = ask(server, {"GET", "/v1/chains", "", ""});
+  if (asked.code != exit_done) return asked.code;
+  if (as_json) {
+    print_json(asked.body, true);
+    return exit_done;
+  }
+  std::vector<std::vector<std::string>> rows = {{"CHAIN", "USABLE", "LATEST", "FINAL", "WHY"}};
+  for (const json::value& one : asked.body.at("chains").as_array()) {
+    rows.push_back({cell(one, "id"), one.at("usable").as_bool() ? "yes" : "no", cell(one, "latest"),
+                    cell(one, "finalized"), cell(one, "why")});
+  }
+  print_table(rows);
+  return exit_done;
+}
+
+int chains_acknowledge(const std::string& server, const std::string& chain,
+                       const std::string& reason) {
+  if (!is_segment(chain)) return bad_option(no_names);
+  if (!is_reason(reason)) return bad_option(no_reason);
+  return post(server, "/v1/chains/" + chain + "/acknowledge", {{"reason", reason}});
+}
 
 int accounts_list(const Door& door, bool as_json) {
   if (!door.server.empty()) {

@@ -21,6 +21,7 @@ struct Given {
   Door door;
   std::string config;
   std::string name;
+  std::string chain_id;
   std::vector<std::string> scopes;
   std::int64_t number = 0;
   ResolveChoice resolve;
@@ -161,11 +162,45 @@ void add_review(CLI::App& app, Given& given, Verbs& verbs) {
 void add_accounts(CLI::App& app, Given& given, Verbs& verbs) {
   auto* const accounts = group(app, "accounts", "the sending accounts");
   auto* const list =
-      accounts->add_subcommand("list", "numbers open, and why one takes no payments");
+      accounts->add_subcommand("list", "open numbers, and why one takes no payments");
+  auto* const reconcile =
+      accounts->add_subcommand("reconcile", "derive its open numbers again from the chain");
+  auto* const adopt =
+      accounts->add_subcommand("adopt", "answer for what used it without this store");
   choose_door(*list, given.door);
   list->add_flag("--json", given.json, "one line of JSON");
+  for (CLI::App* const verb : {reconcile, adopt}) {
+    verb->add_option("--server", given.door.server, server_help)->required();
+    verb->add_option("CHAIN", given.chain_id, "its chain")->required();
+    verb->add_option("ADDRESS", given.name, "its address")->required();
+  }
+  adopt->add_option("--reason", given.reason, "kept in the history")->required();
   verbs.push_back({list, [&given] { return accounts_list(given.door, given.json); },
                    Verb::Needs::store_or_server});
+  verbs.push_back({reconcile, [&given] {
+                     return accounts_reconcile(given.door.server, given.chain_id, given.name);
+                   }});
+  verbs.push_back({adopt, [&given] {
+                     return accounts_adopt(given.door.server, given.chain_id, given.name,
+                                           given.reason);
+                   }});
+}
+
+void add_chains(CLI::App& app, Given& given, Verbs& verbs) {
+  auto* const chains = group(app, "chains", "the chains of a running server");
+  auto* const list = chains->add_subcommand("list", "usable or not, and why");
+  auto* const acknowledge =
+      chains->add_subcommand("acknowledge", "go on with one that took back finality");
+  for (CLI::App* const verb : {list, acknowledge}) {
+    verb->add_option("--server", given.door.server, server_help)->required();
+  }
+  list->add_flag("--json", given.json, "one line of JSON");
+  acknowledge->add_option("CHAIN", given.name, "the chain's id")->required();
+  acknowledge->add_option("--reason", given.reason, "kept in the history")->required();
+  verbs.push_back({list, [&given] { return chains_list(given.door.server, given.json); }});
+  verbs.push_back({acknowledge, [&given] {
+                     return chains_acknowledge(given.door.server, given.name, given.reason);
+                   }});
 }
 
 int run(int argc, char** argv) {
@@ -174,7 +209,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Given given;
   Verbs verbs;
-  for (const auto add : {add_engine, add_keys, add_dlq, add_review, add_accounts}) {
+  for (const auto add : {add_engine, add_keys, add_dlq, add_review, add_accounts, add_chains}) {
     add(app, given, verbs);
   }
   try {

@@ -61,5 +61,13 @@ int review_abandon(const std::string& server, const std::string& id, const std::
 
 /// The sending accounts; the chain's own counts only through a server.
 int accounts_list(const Door& door, bool json);
+/// These need the engine that runs, so a server.
+int accounts_reconcile(const std::string& server, const std::string& chain,
+                       const std::string& address);
+int accounts_adopt(const std::string& server, const std::string& chain, const std::string& address,
+                   const std::string& reason);
+int chains_list(const std::string& server, bool json);
+int chains_acknowledge(const std::string& server, const std::string& chain,
+                       const std::string& reason);
 
 }  // namespace holdfast::app

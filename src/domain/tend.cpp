@@ -39,8 +39,8 @@ Tend tend_own(const OpenNumber& number, const Line& line) {
 
 // A payment that nobody delivers: its bytes go out again while they are nowhere.
 Tend tend_waiting(const OpenNumber& number, const Line& line) {
-  if (number.item == IntentState::needs_review && number.past_deadline) return Tend::hand_over;
-  if (!line.in_order || !line.is_stuck || !number.is_quiet || number.past_deadline) {
+  if (number.item == IntentState::needs_review && number.is_unwanted) return Tend::hand_over;
+  if (!line.in_order || !line.is_stuck || !number.is_quiet || number.is_unwanted) {
     return Tend::leave;
   }
   if (number.found == FoundAt::not_asked) return Tend::look;

@@ -80,7 +80,8 @@ std::vector<domain::Tend> Keeper::plan(const std::vector<Open*>& numbers) {
     LastPost last = posts_[slot.id];
     if (open->it.item) {
       number.item = open->it.item->state;
-      number.past_deadline = unit_.view.latest_time_s() >= open->it.item->publish_before_s;
+      number.is_unwanted = open->it.item->cancel_asked ||
+                           unit_.view.latest_time_s() >= open->it.item->publish_before_s;
       if (const Watched* const watched = unit_.watch.find(open->it.item->id)) {
         last.mono_ms = std::max(last.mono_ms, watched->quiet_since_ms);
         last.height = std::max(last.height, watched->posted_height);
@@ -142,9 +143,9 @@ Awaitable<void> Keeper::act(Open& open, domain::Tend what) {
 
 Awaitable<void> Keeper::hand_over(const Open& open) {
   if (!open.it.item) co_return;
-  const store::HandOver wanted{
-      open.it.item->id, open.it.slot.id, account_.epoch, {}, {}, "past its publish deadline",
-      core_.wall_ms()};
+  const char* const why = open.it.item->cancel_asked ? "cancel asked" : "past its publish deadline";
+  const store::HandOver wanted{open.it.item->id, open.it.slot.id, account_.epoch, {}, {}, why,
+                               core_.wall_ms()};
   const auto facts = co_await core_.parts.store.write(
       [wanted](store::Txn& txn) { return store::hand_over(txn, wanted); });
   if (facts) core_.changed(*facts);

@@ -99,6 +99,10 @@ Awaitable<Result<Resolved>> Resolving::run() {
       co_return refuse(EngineError::try_again, "the chain " + facts_.intent.terms.chain.value +
                                                    " cannot be asked now: " + why);
     }
+    if (!unit_->halted.empty()) {
+      co_return refuse(EngineError::wrong_state,
+                       "the chain is halted: " + unit_->halted + "; acknowledge that first");
+    }
     seen_ = co_await read();
   }
   domain::Ruling ruling = domain::rule_on(facts_, wanted_.as, seen_, now_of(core_, unit_));

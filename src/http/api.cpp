@@ -91,7 +91,8 @@ Awaitable<std::optional<Response>> Api::admit(Exchange& exchange) {
   Found found = find_route(request.method, request.path);
   if (found.route == nullptr) co_return finish(exchange, no_route(request, found));
   exchange.route = found.route;
-  exchange.parameter = std::move(found.parameter);
+  exchange.parameters = std::move(found.parameters);
+  if (!exchange.parameters.empty()) exchange.parameter = exchange.parameters.front();
   if (auto problem = co_await check_caller(exchange)) co_return refuse(exchange, *problem);
   if (auto problem = check_query(request, *exchange.route)) co_return refuse(exchange, *problem);
   if (auto problem = check_body_headers(request, *exchange.route)) {
@@ -159,6 +160,9 @@ Awaitable<Response> Api::dispatch(Exchange& exchange) {
     case Action::find_review: co_return co_await find_review(exchange);
     case Action::resolve_intent: co_return co_await resolve_intent(exchange);
     case Action::list_accounts: co_return co_await list_accounts();
+    case Action::reconcile_account: co_return co_await reconcile_account(exchange);
+    case Action::adopt_account: co_return co_await adopt_account(exchange);
+    case Action::acknowledge_chain: co_return co_await acknowledge_chain(exchange);
     case Action::health: co_return ok(render_health());
     case Action::readiness: co_return readiness();
     case Action::metrics: co_return metrics_page();

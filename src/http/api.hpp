@@ -36,7 +36,8 @@ struct Exchange {
   std::string request_id = {};
   std::int64_t since_ms = 0;     ///< monotonic
   const Route* route = nullptr;  ///< set by `admit`, as is all below
-  std::string parameter = {};
+  std::string parameter = {};  ///< the first of these
+  std::vector<std::string> parameters = {};
   Asker asker = {};
   std::string idempotency_key = {};
 };
@@ -104,6 +105,11 @@ class Api {
   Awaitable<Response> find_review(Exchange& exchange);
   Awaitable<Response> resolve_intent(Exchange& exchange);
   Awaitable<Response> list_accounts();
+  Awaitable<Response> reconcile_account(Exchange& exchange);
+  Awaitable<Response> adopt_account(Exchange& exchange);
+  Awaitable<Response> acknowledge_chain(Exchange& exchange);
+  /// The sending account a path names, as it is written canonically; empty: there is none.
+  Awaitable<std::optional<engine::AccountStatus>> account_of(const Exchange& exchange);
 
   Response readiness();
   Response metrics_page();

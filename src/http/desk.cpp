@@ -129,4 +129,62 @@ Awaitable<Response> Api::list_accounts() {
   co_return ok(render_accounts(co_await engine_.accounts()));
 }
 
+Awaitable<std::optional<engine::AccountStatus>> Api::account_of(const Exchange& exchange) {
+  const auto accounts = co_await engine_.accounts();
+  for (const engine::AccountStatus& account : accounts) {
+    const bool same = account.chain.value == exchange.parameters.at(0) &&
+                      same_name(account.address.value, exchange.parameters.at(1));
+    if (same) co_return account;
+  }
+  co_return std::nullopt;
+}
+
+// Safe to repeat whatever the key: it derives the same again, or finds nothing to change.
+Awaitable<Response> Api::reconcile_account(Exchange& exchange) {
+  const JsonBody body = read_json(exchange.request.body, true);
+  if (body.problem) co_return response_of(*body.problem);
+  const Fields fields(body.object, {});
+  if (fields.problem()) co_return response_of(*fields.problem());
+  const auto place = claim(exchange);
+  if (!place) co_return response_of(still_running());
+  const auto account = co_await account_of(exchange);
+  if (!account) co_return not_found("no such sending account");
+  const auto report =
+      co_await engine_.reconcile(exchange.asker.name, account->chain, account->address);
+  if (!report) co_return refused(exchange, report.error());
+  co_return ok(render_report(*report));
+}
+
+Awaitable<Response> Api::adopt_account(Exchange& exchange) {
+  const JsonBody body = read_json(exchange.request.body, false);
+  if (body.problem) co_return response_of(*body.problem);
+  Fields fields(body.object, {"reason"});
+  std::string reason = fields.sentence("reason", true);
+  if (fields.problem()) co_return response_of(*fields.problem());
+  const auto place = claim(exchange);
+  if (!place) co_return response_of(still_running());
+  const auto account = co_await account_of(exchange);
+  if (!account) co_return not_found("no such sending account");
+  const auto from = co_await engine_.adopt(exchange.asker.name, account->chain, account->address,
+                                           std::move(reason));
+  if (!from) co_return refused(exchange, from.error());
+  co_return ok(render_adopted(*account, *from));
+}
+
+Awaitable<Response> Api::acknowledge_chain(Exchange& exchange) {
+  const JsonBody body = read_json(exchange.request.body, false);
+  if (body.problem) co_return response_of(*body.problem);
+  Fields fields(body.object, {"reason"});
+  std::string reason = fields.sentence("reason", true);
+  if (fields.problem()) co_return response_of(*fields.problem());
+  const auto place = claim(exchange);
+  if (!place) co_return response_of(still_running());
+  const domain::ChainId chain{exchange.parameter};
+  const auto done = co_await engine_.acknowledge(exchange.asker.name, chain, std::move(reason));
+  if (done) co_return ok(render_acknowledged(chain));
+  // A path that names nothing is no bad request.
+  if (done.error().code == engine::EngineError::unknown_chain) co_return not_found("no such chain");
+  co_return refused(exchange, done.error());
+}
+
 }  // namespace holdfast::http

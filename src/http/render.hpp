@@ -60,6 +60,10 @@ std::string render_review(const engine::Review& review);
 /// The intent, and in `resolution` what was done.
 std::string render_resolved(const engine::Resolved& resolved, domain::Resolution as);
 std::string render_accounts(std::span<const engine::AccountStatus> accounts);
+std::string render_report(const engine::ReconcileReport& report);
+/// `from`: the number its claims go on from.
+std::string render_adopted(const engine::AccountStatus& account, domain::Sequence from);
+std::string render_acknowledged(const domain::ChainId& chain);
 
 /// The only text that ever holds a token.
 std::string render_new_key(const engine::ApiKey& key, std::string_view token);

@@ -134,4 +134,31 @@ std::string render_accounts(std::span<const engine::AccountStatus> accounts) {
   return json::serialize(out);
 }
 
+std::string render_report(const engine::ReconcileReport& report) {
+  json::object out;
+  out["chain"] = report.chain.value;
+  out["address"] = report.account.value;
+  out["looked_at"] = report.looked_at;
+  out["skipped"] = report.skipped;
+  out["changes"] = each_of(report.changes, [](const engine::ReconcileReport::Change& change) {
+    json::object one;
+    one["sequence"] = change.sequence.value;
+    one["from"] = domain::to_text(change.from);
+    one["to"] = domain::to_text(change.to);
+    one["why"] = change.why;
+    return one;
+  });
+  return json::serialize(out);
+}
+
+std::string render_adopted(const engine::AccountStatus& account, domain::Sequence from) {
+  return json::serialize(json::object{{"chain", account.chain.value},
+                                      {"address", account.address.value},
+                                      {"goes_on_from", from.value}});
+}
+
+std::string render_acknowledged(const domain::ChainId& chain) {
+  return json::serialize(json::object{{"chain", chain.value}, {"acknowledged", true}});
+}
+
 }  // namespace holdfast::http

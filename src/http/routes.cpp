@@ -9,7 +9,7 @@ namespace {
 
 // What a key sees is its own, but with `ops`: everybody's. Creating asks for `pay` or `payout` by
 // the method in its body. Balances and events tell of everybody, so only `ops` has them.
-constexpr std::array<Route, 24> table = {{
+constexpr std::array<Route, 27> table = {{
     {"POST", "/v1/payment_intents", Action::create_intent, "pay payout"},
     {"GET", "/v1/payment_intents", Action::list_intents, "pay payout x402 ops",
      "state limit cursor"},
@@ -33,14 +33,18 @@ constexpr std::array<Route, 24> table = {{
     {"GET", "/v1/reviews/{id}", Action::find_review, "ops"},
     {"POST", "/v1/payment_intents/{id}/resolve", Action::resolve_intent, "ops"},
     {"GET", "/v1/accounts", Action::list_accounts, "ops"},
+    {"POST", "/v1/accounts/{chain}/{address}/reconcile", Action::reconcile_account, "ops"},
+    {"POST", "/v1/accounts/{chain}/{address}/adopt", Action::adopt_account, "ops"},
+    {"POST", "/v1/chains/{chain}/acknowledge", Action::acknowledge_chain, "ops"},
     {"GET", "/healthz", Action::health, ""},
     {"GET", "/readyz", Action::readiness, ""},
     {"GET", "/metrics", Action::metrics, ""},
 }};
 
-/// What stands for "{…}" when the path has this shape; empty text where the shape has none.
-std::optional<std::string> match(std::string_view shape, const std::vector<std::string>& path) {
-  std::string parameter;
+/// What stands for each "{…}" when the path has this shape; nothing where it has another.
+std::optional<std::vector<std::string>> match(std::string_view shape,
+                                              const std::vector<std::string>& path) {
+  std::vector<std::string> parameters;
   for (const std::string& segment : path) {
     if (shape.empty() || shape.front() != '/') return std::nullopt;
     shape.remove_prefix(1);
@@ -48,13 +52,13 @@ std::optional<std::string> match(std::string_view shape, const std::vector<std::
     shape.remove_prefix(wanted.size());
     if (wanted.starts_with('{')) {
       if (segment.empty()) return std::nullopt;
-      parameter = segment;
+      parameters.push_back(segment);
     } else if (wanted != segment) {
       return std::nullopt;
     }
   }
   if (!shape.empty()) return std::nullopt;
-  return parameter;
+  return parameters;
 }
 
 }  // namespace
@@ -79,9 +83,9 @@ Found find_route(std::string_view method, const std::vector<std::string>& path) 
   Found found;
   if (path.empty()) return found;
   for (const Route& route : table) {
-    auto parameter = match(route.path, path);
-    if (!parameter) continue;
-    if (route.method == wanted) return {&route, std::move(*parameter), {}};
+    auto parameters = match(route.path, path);
+    if (!parameters) continue;
+    if (route.method == wanted) return {&route, std::move(*parameters), {}};
     if (!found.allowed.empty()) found.allowed += ", ";
     found.allowed += route.method;
     if (route.method == "GET") found.allowed += ", HEAD";

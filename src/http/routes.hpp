@@ -30,6 +30,9 @@ enum class Action {
   find_review,
   resolve_intent,
   list_accounts,
+  reconcile_account,
+  adopt_account,
+  acknowledge_chain,
   health,
   readiness,
   metrics,
@@ -54,7 +57,7 @@ bool needs_idempotency_key(const Route& route);
 
 struct Found {
   const Route* route = nullptr;  ///< empty: see `allowed`
-  std::string parameter;         ///< what stood for "{…}"
+  std::vector<std::string> parameters = {};  ///< what stood for each "{…}"
   std::string allowed;  ///< "GET, HEAD, …" of this path; empty when there is no such path
 };
 /// HEAD finds the route of GET.

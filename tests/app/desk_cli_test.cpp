@@ -200,6 +200,20 @@ TEST_CASE("desk verbs: beside a running server they read; they write through it,
   CHECK(abandoned.code == 0);
   CHECK(contains(abandoned.out, "\"cancel_asked\": true"));
   CHECK(contains(through({"accounts", "list"}).out, our_account));
+  const Ended chains = through({"chains", "list"});
+  CHECK(chains.code == 0);
+  CHECK(contains(chains.out, "eip155:31337"));
+  CHECK(contains(through({"chains", "list", "--json"}).out, R"({"chains":[)"));
+  const Ended well = through({"chains", "acknowledge", "eip155:31337", "--reason", "x"});
+  CHECK(well.code == 1);
+  CHECK(contains(well.err, "not halted"));
+  const Ended unread_account = through({"accounts", "reconcile", "eip155:31337", our_account});
+  CHECK(unread_account.code == 1);
+  CHECK(contains(unread_account.err, "cannot be read now"));
+  CHECK(through({"accounts", "adopt", "eip155:31337", our_account, "--reason", "x"}).code == 1);
+  CHECK(through({"accounts", "adopt", "eip155:31337", "a/b", "--reason", "x"}).code == 2);
+  CHECK(through({"accounts", "adopt", "eip155:31337", our_account, "--reason", ""}).code == 2);
+  CHECK(run({"chains", "list"}).code == 2);
   CHECK(server.stop().code == 0);
   CHECK(at(path, {"audit"}).code == 0);
 }

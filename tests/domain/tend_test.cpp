@@ -69,10 +69,10 @@ TEST_CASE("tend: a pool that lost everything gets it back in order, once the low
 TEST_CASE("tend: a payment in review keeps its bytes alive inside its window, then goes over") {
   CHECK(alone(quiet(of(IntentState::needs_review), FoundAt::not_found)) == Tend::post_pay);
   OpenNumber late = of(IntentState::needs_review);
-  late.past_deadline = true;
+  late.is_unwanted = true;
   CHECK(alone(late) == Tend::hand_over);
   OpenNumber late_confirming = quiet(of(IntentState::confirming), FoundAt::not_found);
-  late_confirming.past_deadline = true;
+  late_confirming.is_unwanted = true;
   CHECK(alone(late_confirming) == Tend::leave);
 }
 

@@ -190,6 +190,33 @@ TEST_CASE(
   check_audit(rig);
 }
 
+TEST_CASE("B8: abandoned in review, the account uses up the number, and then there is a proof") {
+  Rig rig(by_hand());
+  const domain::Intent intent = in_review(rig, rig.payout(), false);
+  rig.start();
+  rig.world.run_for(3'000);
+  REQUIRE(rig.run(rig.engine->abandon("ann", intent.id, "not wanted")).has_value());
+  CHECK(rig.state(intent.id) == IntentState::needs_review);
+  rig.world.run_for(10'000);
+  REQUIRE(rig.chain.posts().size() == 2);
+  CHECK(rig.detail(intent.id).slot->handed_over);
+  CHECK(
+      contains(why(resolve(rig, intent.id, as(Resolution::failed), "early"), EngineError::unproven),
+               "may still run"));
+  CHECK(contains(
+      why(resolve(rig, intent.id, as(Resolution::rebroadcast), "again"), EngineError::wrong_state),
+      "handed to the account"));
+  rig.chain.mine(5);
+  rig.world.run_for(15'000);
+  const auto done = resolve(rig, intent.id, as(Resolution::failed), "done");
+  REQUIRE_MESSAGE(done.has_value(), done.error().detail);
+  CHECK(done->intent.state == IntentState::failed);
+  CHECK(rig.chain.moved(intent.ref) == 0);
+  CHECK(rig.chain.count({"relayer0"}) == 1);
+  CHECK(rig.pending_hold("sim:1").decimal() == "0");
+  check_audit(rig);
+}
+
 TEST_CASE("desk: what used the number is found without being named") {
   Rig rig(by_hand());
   const domain::Intent intent = in_review(rig, rig.payout(), false);
@@ -297,6 +324,25 @@ TEST_CASE("desk: a wish that makes no sense names its field, and changes nothing
   rig.world.run_for(20'000);
   why(resolve(rig, intent.id, as(Resolution::failed)), EngineError::try_again);
   CHECK(rig.find(intent.id).version == version);
+}
+
+TEST_CASE(
+    "desk: nothing is proved by a chain that took back finality, until somebody looked at it") {
+  Rig rig(by_hand());
+  const domain::Intent intent = in_review(rig, rig.payout(), false);
+  rig.start();
+  rig.world.run_for(2'000);
+  rig.chain.mine(6);
+  rig.world.run_for(15'000);
+  rig.chain.reorg(5, sim::ScriptedChain::Fate::dropped);
+  rig.chain.mine(3);
+  rig.world.run_for(15'000);
+  CHECK(contains(
+      why(resolve(rig, intent.id, as(Resolution::rebroadcast), "a"), EngineError::wrong_state),
+      "acknowledge that first"));
+  CHECK(rig.chain.posts().size() == 1);
+  REQUIRE(rig.run(rig.engine->acknowledge("ann", {"sim:1"}, "looked at it")).has_value());
+  CHECK(resolve(rig, intent.id, as(Resolution::rebroadcast), "b").has_value());
 }
 
 TEST_CASE("desk: a review shows what was found, and what can be done") {

@@ -232,4 +232,35 @@ TEST_CASE("accounts over http: what is open on each, for operators alone") {
   CHECK(account.at("blocked").is_null());
 }
 
+TEST_CASE(
+    "accounts over http: reconciled on demand; adopted and acknowledged only where it is due") {
+  Desk desk;
+  Scene& scene = desk.scene;
+  desk.bring_chain_up();
+  const std::string account = "/v1/accounts/sim:1/relayer0";
+  const HttpAnswer report = scene.post(account + "/reconcile", desk.ops, "r", "");
+  REQUIRE_MESSAGE(report.status == 200, report.body);
+  CHECK(report.at("address") == "relayer0");
+  CHECK(report.json().at("changes").as_array().empty());
+  CHECK(scene.post("/v1/accounts/sim:1/RELAYER0/reconcile", desk.ops, "r2", "{}").status == 200);
+  CHECK(scene.post("/v1/accounts/sim:1/nobody/reconcile", desk.ops, "r3", "").status == 404);
+  CHECK(scene.post("/v1/accounts/sim:2/relayer0/reconcile", desk.ops, "r4", "").status == 404);
+  CHECK(scene.post(account + "/reconcile", desk.ops, "", "").status == 400);
+  CHECK(scene.post(account + "/reconcile", desk.shop, "r5", "").status == 403);
+
+  const std::string reason = R"({"reason":"it was me"})";
+  const HttpAnswer needless = scene.post(account + "/adopt", desk.ops, "a", reason);
+  CHECK(needless.status / 100 == 4);
+  CHECK(needless.at("detail").find("not blocked") != std::string::npos);
+  CHECK(scene.post(account + "/adopt", desk.ops, "a2", "{}").at("error") == "missing_field");
+  CHECK(scene.post("/v1/accounts/sim:1/nobody/adopt", desk.ops, "a3", reason).status == 404);
+
+  const HttpAnswer well = scene.post("/v1/chains/sim:1/acknowledge", desk.ops, "c", reason);
+  CHECK(well.status == 404);
+  CHECK(well.at("detail").find("not halted") != std::string::npos);
+  CHECK(scene.post("/v1/chains/sim:2/acknowledge", desk.ops, "c2", reason).status == 404);
+  CHECK(scene.post("/v1/chains/sim:1/acknowledge", desk.ops, "c3", "{}").status == 400);
+  CHECK(scene.post("/v1/chains/sim:1/acknowledge", desk.shop, "c4", reason).status == 403);
+}
+
 }  // namespace holdfast::testing

@@ -164,7 +164,10 @@ TEST_CASE("targets: numbers in a query are plain and bounded") {
 
 TEST_CASE("routes: paths are matched whole, HEAD goes where GET goes, the rest is told what is") {
   CHECK(find_route("GET", {"v1", "payment_intents", "pi_1"}).route->action == Action::find_intent);
-  CHECK(find_route("HEAD", {"v1", "payment_intents", "pi_1"}).parameter == "pi_1");
+  CHECK(find_route("HEAD", {"v1", "payment_intents", "pi_1"}).parameters ==
+        std::vector<std::string>{"pi_1"});
+  CHECK(find_route("POST", {"v1", "accounts", "eip155:1", "0xA", "adopt"}).parameters ==
+        std::vector<std::string>{"eip155:1", "0xA"});
   CHECK(find_route("POST", {"v1", "payment_intents", "pi_1", "cancel"}).route->action ==
         Action::cancel_intent);
   CHECK(find_route("PUT", {"v1", "payment_intents"}).allowed == "POST, GET, HEAD, OPTIONS");
@@ -209,6 +212,9 @@ TEST_CASE("auth: what each scope may do") {
       {"GET /v1/reviews/{id}", "ops"},
       {"POST /v1/payment_intents/{id}/resolve", "ops"},
       {"GET /v1/accounts", "ops"},
+      {"POST /v1/accounts/{chain}/{address}/reconcile", "ops"},
+      {"POST /v1/accounts/{chain}/{address}/adopt", "ops"},
+      {"POST /v1/chains/{chain}/acknowledge", "ops"},
       {"GET /healthz", "-"},
       {"GET /readyz", "-"},
       {"GET /metrics", "-"},
