@@ -153,6 +153,11 @@ TEST_CASE("desk: confirming on a stranger's transaction is followed to its end")
   CHECK(done->intent.state == IntentState::confirming);
   rig.world.run_for(60'000);
   CHECK(rig.state(intent.id) == IntentState::confirming);
+  // Not by way of another delivery: it is followed from here on.
+  const auto history = rig.detail(intent.id).history;
+  CHECK(std::none_of(history.begin(), history.end(), [](const engine::HistoryItem& step) {
+    return step.from == "confirming" && step.to == "settling";
+  }));
   rig.chain.mine(4);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 10'000));
   // Our own bytes may go out again meanwhile, so that the number holds nobody up; no others do.
