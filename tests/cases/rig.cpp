@@ -10,8 +10,10 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "evm/abi.hpp"
 #include "evm/eip3009.hpp"
 #include "evm/secp.hpp"
+#include "evm/transaction.hpp"
 
 namespace holdfast::cases {
 
@@ -51,6 +53,21 @@ Person new_person() {
   return {evm::to_checksum(evm::address_of(*key)), to_hex(bytes.view())};
 }
 
+std::string signed_raw(const Person& by, std::uint64_t nonce, const std::string& to, ByteView data,
+                       const U256& value, std::uint64_t tip) {
+  evm::Transaction1559 tx;
+  tx.chain_id = 31337;
+  tx.nonce = nonce;
+  tx.max_priority_fee = tip;
+  tx.max_fee = 100'000'000'000;
+  tx.gas_limit = 200'000;
+  tx.to = *evm::Address20::from_text(to);
+  tx.value = value;
+  tx.data.assign(data.begin(), data.end());
+  const auto key = evm::SecretKey::parse(by.key);
+  return to_0x(evm::encode_signed(tx, evm::sign(evm::signing_digest(tx), *key)));
+}
+
 std::string text_of(const json::value& object, const std::string& member) {
   const json::object* const members = object.if_object();
   const json::value* const found = members == nullptr ? nullptr : members->if_contains(member);
@@ -86,6 +103,16 @@ Rig::Rig(Options wanted) : options(std::move(wanted)) {
 }
 
 Rig::~Rig() {
+  if (const char* keep = std::getenv("HOLDFAST_CASES_KEEP")) {  // NOLINT(concurrency-mt-unsafe)
+    std::filesystem::copy(folder_.path(), keep,
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing);
+    std::ofstream raws(std::string(keep) + "/raws");
+    for (const test::SentRaw& raw : proxy->raws()) {
+      raws << raw.wall_ms << " " << raw.sender << " " << raw.nonce << " " << raw.hash
+           << (raw.forwarded ? " forwarded " : " kept back ") << raw.answer << "\n";
+    }
+  }
   server_.reset();
   proxy.reset();
   if (!options.scripted) set_blocks(Blocks::by_hand);
@@ -107,7 +134,8 @@ void Rig::write_config() const {
       << "\nstuck_after_ms = " << options.stuck_after_ms
       << "\nreview_after_ms = " << options.review_after_ms
       << "\nretry_cap_ms = " << options.retry_cap_ms << "\n"
-      << options.more_engine << "\n[[chain]]\nid = \"eip155:31337\"\nrpc_url = \"" << proxy->url()
+      << options.more_engine << "\n[[chain]]\nid = \"eip155:31337\"\nrpc_url = \""
+      << (options.rpc_url.empty() ? proxy->url() : options.rpc_url)
       << "\"\nrpc_deadline_ms = " << options.deadline_ms << "\nrpc_batch = " << options.rpc_batch
       << "\nmax_unconsumed = " << options.max_unconsumed << "\npoll_ms = 200\n"
       << options.more_chain << "\n[[chain.asset]]\naddress = \"" << token << "\"\nname = \""
@@ -120,12 +148,12 @@ void Rig::write_config() const {
     }
     out << "[[chain.account]]\nkey_file = \"" << file << "\"\n";
   }
-  std::ofstream(folder_ / "holdfast.toml") << out.str();
+  std::ofstream(config_path()) << out.str();
 }
 
 std::string Rig::verb(const std::vector<std::string>& arguments, int* code) const {
   std::vector<std::string> all = arguments;
-  all.insert(all.end(), {"--config", folder_ / "holdfast.toml"});
+  all.insert(all.end(), {"--config", config_path()});
   std::string out;
   const int ended = run_binary(HOLDFAST_BINARY, all, &out);
   if (code != nullptr) *code = ended;
@@ -152,8 +180,10 @@ void Rig::start_unready(const std::string& kill_at) {
   write_config();
   port_ = 0;
   const bool killable = options.kill_points || !kill_at.empty();
+  std::vector<std::string> environment = options.environment;
+  if (!kill_at.empty()) environment.push_back("HOLDFAST_KILL_AT=" + kill_at);
   server_ = std::make_unique<Server>(killable ? HOLDFAST_KILLABLE_BINARY : HOLDFAST_BINARY,
-                                     folder_ / "holdfast.toml", folder_ / "log", kill_at);
+                                     config_path(), folder_ / "log", environment);
   port_ = server_->port_within(15'000);
 }
 
@@ -329,9 +359,10 @@ void Rig::mine(unsigned blocks) {
   shared_anvil().mine(blocks);
 }
 
+// In this order: the second call replaces what the first set.
 void Rig::set_blocks(Blocks blocks) {
-  shared_anvil().call("evm_setAutomine", json::array{blocks == Blocks::at_once});
   shared_anvil().call("evm_setIntervalMining", json::array{blocks == Blocks::every_second ? 1 : 0});
+  if (blocks == Blocks::at_once) shared_anvil().call("evm_setAutomine", json::array{true});
 }
 
 void Rig::fund(const Person& person) {
@@ -352,6 +383,22 @@ std::uint64_t Rig::nonce(const Person& person, const std::string& tag) const {
 
 bool Rig::is_mined(const std::string& hash) const {
   return rpc("eth_getTransactionReceipt", json::array{hash}).is_object();
+}
+
+// Past every call of the token: where its contract keeps balances (the fourth of its variables).
+void Rig::set_token_balance(const Person& person, std::uint64_t amount) {
+  if (node) return node->give_token(token, person.address, amount);
+  Bytes place;
+  evm::abi::append_word(place, *evm::Address20::from_text(person.address));
+  evm::abi::append_word(place, U256(3));
+  Bytes word;
+  evm::abi::append_word(word, U256(amount));
+  rpc("anvil_setStorageAt", json::array{token, evm::keccak256(place).hex(), to_0x(word)});
+}
+
+std::int64_t Rig::count_of(const Payment& payment, const std::string& from_and_where) const {
+  return store().number("SELECT count(*) FROM intents i " + from_and_where + " AND i.ref = x'" +
+                        payment.ref.substr(2) + "'");
 }
 
 std::vector<test::SentRaw> Rig::raws_of(const Payment& payment) const {

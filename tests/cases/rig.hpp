@@ -30,6 +30,10 @@ struct Person {
   std::string key;      ///< 64 hex digits
 };
 Person new_person();
+/// A signed EIP-1559 transaction of anybody's, in hex behind 0x.
+std::string signed_raw(const Person& by, std::uint64_t nonce, const std::string& to,
+                       ByteView data = {}, const U256& value = {},
+                       std::uint64_t tip = 2'000'000'000);
 
 /// When blocks come.
 enum class Blocks { by_hand, every_second, at_once };
@@ -52,6 +56,8 @@ struct Options {
   std::string more_chain = {};    ///< lines for [[chain]]
   std::string log_level = "debug";
   bool kill_points = false;  ///< the binary that has them
+  std::string rpc_url = {};  ///< another way to the proxy, or another node; empty: the proxy
+  std::vector<std::string> environment = {};  ///< "NAME=value", for the engine's process
 };
 
 struct Answer {
@@ -85,6 +91,7 @@ struct Allowed {
 class Rig {
  public:
   explicit Rig(Options options = {});
+  /// HOLDFAST_CASES_KEEP names a folder to copy store, log and posted transactions to.
   ~Rig();
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
@@ -138,6 +145,7 @@ class Rig {
   void fund(const Person& person);
   std::uint64_t nonce(const Person& person, const std::string& tag = "latest") const;
   bool is_mined(const std::string& hash) const;
+  void set_token_balance(const Person& person, std::uint64_t amount);
   /// How many transfers of the payee's carry this ref.
   std::size_t transfers(const Payment& payment) const;
   std::size_t transfers_of_all() const;
@@ -145,6 +153,11 @@ class Rig {
   // --- looking back -----------------------------------------------------------------------------
   StoreProbe store() const { return StoreProbe(store_path()); }
   std::string store_path() const;
+  std::string config_path() const { return folder_ / "holdfast.toml"; }
+  std::string folder() const { return folder_.path().string(); }
+  const std::string& api_key() const { return api_key_; }
+  /// What the store says of a payment's row, by its ref.
+  std::int64_t count_of(const Payment& payment, const std::string& from_and_where) const;
   /// Raw transactions of the payment's own attempts that passed the proxy.
   std::vector<test::SentRaw> raws_of(const Payment& payment) const;
 

@@ -18,11 +18,9 @@ namespace {
 
 /// A child with both outputs on `out`.
 pid_t spawn(const std::string& binary, std::vector<std::string> arguments,
-            const std::string& kill_at, int out) {
+            std::vector<std::string> environment, int out) {
   arguments.insert(arguments.begin(), "holdfast");
-  std::vector<std::string> environment;
   for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-  if (!kill_at.empty()) environment.push_back("HOLDFAST_KILL_AT=" + kill_at);
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> pointed;
     pointed.reserve(texts.size() + 1);
@@ -56,7 +54,7 @@ int run_binary(const std::string& binary, const std::vector<std::string>& argume
                std::string* output) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-  const pid_t child = spawn(binary, arguments, "", ends[1]);
+  const pid_t child = spawn(binary, arguments, {}, ends[1]);
   ::close(ends[1]);
   std::array<char, 4096> buffer{};
   for (ssize_t n = 0; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
@@ -69,12 +67,12 @@ int run_binary(const std::string& binary, const std::vector<std::string>& argume
 }
 
 Server::Server(const std::string& binary, const std::string& config, const std::string& log_file,
-               const std::string& kill_at)
+               const std::vector<std::string>& more)
     : log_file_(log_file) {
   const int log = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (log < 0) throw std::runtime_error("no log file");
   log_begin_ = std::filesystem::file_size(log_file);
-  pid_ = spawn(binary, {"serve", "--config", config}, kill_at, log);
+  pid_ = spawn(binary, {"serve", "--config", config}, more, log);
   ::close(log);
 }
 

@@ -21,9 +21,9 @@ int run_binary(const std::string& binary, const std::vector<std::string>& argume
 
 class Server {
  public:
-  /// `kill_at`: HOLDFAST_KILL_AT for it; empty: none. Output is appended to `log_file`.
+  /// Output is appended to `log_file`; `more` of the environment: "NAME=value".
   Server(const std::string& binary, const std::string& config, const std::string& log_file,
-         const std::string& kill_at);
+         const std::vector<std::string>& more);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

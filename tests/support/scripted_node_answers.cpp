@@ -173,7 +173,8 @@ json::value ScriptedNode::run(const std::string& method, const Params& params) {
   }
   if (method == "eth_feeHistory") {
     const std::string fee = quantity(options_.base_fee);
-    const json::array reward{json::array{"0x3b9aca00"}};
+    json::array reward;
+    reward.emplace_back(json::array{"0x3b9aca00"});  // of one block: a list of one
     return json::object{{"oldestBlock", quantity(blocks_.back().height)},
                         {"baseFeePerGas", json::array{fee, fee}},
                         {"gasUsedRatio", json::array{0.5}},
