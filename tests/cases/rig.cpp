@@ -10,7 +10,6 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "evm/abi.hpp"
 #include "evm/eip3009.hpp"
 #include "evm/secp.hpp"
 #include "evm/transaction.hpp"
@@ -23,7 +22,6 @@ namespace {
 
 const std::string token_name = "Case Token";
 const std::string scripted_token = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
-constexpr std::uint64_t start_tokens = 1'000'000'000'000;
 
 const std::string& anvil_token() {
   static const std::string token = [] {
@@ -340,78 +338,4 @@ bool Rig::mine_until(const Payment& one, const std::string& wanted, std::int64_t
 }
 
 // ---- the chain
-// ------------------------------------------------------------------------------------
-
-json::value Rig::rpc(const std::string& method, const json::array& params) const {
-  test::HttpClient client(node_port());
-  const json::object request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-  const auto answer =
-      client.ask("POST", "/", {{"Content-Type", "application/json"}, {"Connection", "close"}},
-                 json::serialize(request));
-  const json::value body = json::parse(answer.message.body);
-  const json::value* const result = body.as_object().if_contains("result");
-  if (result == nullptr) throw std::runtime_error(method + ": " + answer.message.body);
-  return *result;
-}
-
-void Rig::mine(unsigned blocks) {
-  if (node) return node->mine(blocks);
-  shared_anvil().mine(blocks);
-}
-
-// In this order: the second call replaces what the first set.
-void Rig::set_blocks(Blocks blocks) {
-  shared_anvil().call("evm_setIntervalMining", json::array{blocks == Blocks::every_second ? 1 : 0});
-  if (blocks == Blocks::at_once) shared_anvil().call("evm_setAutomine", json::array{true});
-}
-
-void Rig::fund(const Person& person) {
-  const U256 ten_units = *U256::from_decimal("10000000000000000000");
-  if (node) {
-    node->give_native(person.address, ten_units);
-    node->give_token(token, person.address, start_tokens);
-    return;
-  }
-  shared_anvil().call("anvil_setBalance", json::array{person.address, ten_units.quantity()});
-  shared_anvil().mint(token, person.address, start_tokens);
-}
-
-std::uint64_t Rig::nonce(const Person& person, const std::string& tag) const {
-  const auto count = rpc("eth_getTransactionCount", json::array{person.address, tag});
-  return U256::from_0x(count.as_string())->to_u64().value_or(0);
-}
-
-bool Rig::is_mined(const std::string& hash) const {
-  return rpc("eth_getTransactionReceipt", json::array{hash}).is_object();
-}
-
-// Past every call of the token: where its contract keeps balances (the fourth of its variables).
-void Rig::set_token_balance(const Person& person, std::uint64_t amount) {
-  if (node) return node->give_token(token, person.address, amount);
-  Bytes place;
-  evm::abi::append_word(place, *evm::Address20::from_text(person.address));
-  evm::abi::append_word(place, U256(3));
-  Bytes word;
-  evm::abi::append_word(word, U256(amount));
-  rpc("anvil_setStorageAt", json::array{token, evm::keccak256(place).hex(), to_0x(word)});
-}
-
-std::int64_t Rig::count_of(const Payment& payment, const std::string& from_and_where) const {
-  return store().number("SELECT count(*) FROM intents i " + from_and_where + " AND i.ref = x'" +
-                        payment.ref.substr(2) + "'");
-}
-
-std::vector<test::SentRaw> Rig::raws_of(const Payment& payment) const {
-  const auto hashes = store().rows(
-      "SELECT a.hash FROM attempts a JOIN intents i ON i.row = a.intent WHERE i.ref = x'" +
-      payment.ref.substr(2) + "' AND a.hash IS NOT NULL");
-  std::vector<test::SentRaw> out;
-  for (test::SentRaw& raw : proxy->raws()) {
-    for (const Row& row : hashes) {
-      if (row[0] == raw.hash) out.push_back(raw);
-    }
-  }
-  return out;
-}
-
 }  // namespace holdfast::cases
