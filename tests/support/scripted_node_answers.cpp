@@ -168,6 +168,10 @@ json::value ScriptedNode::run(const std::string& method, const Params& params) {
     if (block == nullptr) throw NodeError{-32000, "header not found"};
     return json::string(quantity(block->after.nonce(account)));
   }
+  if (method == "eth_getCode") {
+    // Only tokens are contracts here.
+    return blocks_.back().after.tokens.contains(address_at(params, 0)) ? "0x6001" : "0x";
+  }
   if (method == "eth_getBalance") {
     return json::string(blocks_.back().after.balance(address_at(params, 0)).quantity());
   }
