@@ -23,7 +23,7 @@ const Slot* slot_with(const View& view, SlotId id) {
 }
 
 Step no_receipt(const View& view) {
-  if (view.unread_for_too_long()) return step::Review{"no_receipt"};
+  if (view.unread_for_too_long() && !view.consumer_is_unanswered()) return step::Review{"no_receipt"};
   return view.nack("consumer_unreadable");
 }
 
@@ -51,10 +51,11 @@ Step fail_by_consumers(const View& view, std::string why) {
 
 // Another transaction stands at our number: a fresh number, once. The second time it is for a
 // person, who has to ask who else holds our key.
-Step reserve_fresh(const View& view) {
-  if (view.facts.slots_taken >= 2) return step::Review{"foreign_use"};
+Step reserve_fresh(const View& view, const MinedTx& consumer) {
+  const bool has_another = view.facts.slots_taken >= 2 && !view.facts.newest_is_released;
+  if (has_another) return step::Review{"foreign_use"};
   if (auto refused = slot_refused(view)) return *std::move(refused);
-  return step::ReserveFresh{};
+  return step::ReserveFresh{consumer, !view.is_own_attempt(consumer.hash)};
 }
 
 Step consumed_by(const View& view, const Slot& slot, const MinedTx& tx) {
@@ -71,7 +72,7 @@ Step consumed_by(const View& view, const Slot& slot, const MinedTx& tx) {
   const bool used = view.bearer() && uses_authorization(view.intent(), tx);
   const bool refused = view.refused() || view.post_refused_for_good() || view.use_is_final();
   if (view.still_wanted() && !used && !refused && (view.bearer() || !noop)) {
-    return reserve_fresh(view);
+    return reserve_fresh(view, tx);
   }
   // Late by the wall clock alone is no reason to end a payment.
   if (!view.given_up() && !used && !noop) return view.nack("late_by_wall_clock");

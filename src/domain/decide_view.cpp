@@ -215,6 +215,12 @@ bool View::consumer_was_fetched(SlotId slot) const {
                      [&](const ConsumerSeen& each) { return each.slot == slot; });
 }
 
+bool View::consumer_is_unanswered() const {
+  return (seen.consumer && seen.consumer->is_unanswered) ||
+         std::any_of(seen.earlier_consumers.begin(), seen.earlier_consumers.end(),
+                     [](const ConsumerSeen& each) { return each.is_unanswered; });
+}
+
 bool View::slot_is_consumed() const {
   if (!facts.slot) return false;
   const bool chain_passed_it = seen.final_sequence && *seen.final_sequence > facts.slot->sequence;

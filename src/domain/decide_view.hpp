@@ -74,6 +74,8 @@ struct View {
   /// The final transaction at this slot, from the search or a fetch.
   const MinedTx* consumer(const Slot& slot) const;
   bool consumer_was_fetched(SlotId slot) const;
+  /// A node that is silent is no sign that nothing can be found.
+  bool consumer_is_unanswered() const;
   bool slot_is_consumed() const;
   bool is_stuck() const;
   /// Another attempt at the same sequence, of which at most one can be mined. Without a signed slot

@@ -140,6 +140,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
   if (slot) seen.tx = unit_.final_at(slot->account, slot->sequence);
   if (slot && !seen.tx) {
     const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
+    seen.is_unanswered = answer.ok() == nullptr;
     if (const auto* tx = answer.ok()) seen.tx = *tx;
   }
   if (current) {

@@ -260,14 +260,19 @@ Awaitable<Delivery::Flow> Delivery::reserve() {
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Reserve) { return reserve(); }
 
-Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh) {
-  core_.alarm("foreign_transaction", {{"intent", domain::text(facts_.intent.id)},
-                                      {"account", facts_.slot ? facts_.slot->account.value : ""}});
-  const std::optional<domain::MinedTx> consumer =
-      seen_.consumer ? seen_.consumer->tx : std::optional<domain::MinedTx>{};
-  if (facts_.slot && consumer) {
-    co_await core_.consume_slot(*facts_.slot, *consumer, "consumed by another transaction");
+// The old number is consumed first, or asking for a fresh one would return it again.
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh step) {
+  ensure(facts_.slot.has_value(), "a fresh number follows another");
+  if (step.foreign) {
+    core_.alarm("foreign_transaction", {{"intent", domain::text(facts_.intent.id)},
+                                        {"account", facts_.slot->account.value},
+                                        {"tx", step.consumer.hash.hex()}});
+  }
+  if (facts_.slot->state != domain::SlotState::consumed) {
+    const bool consumed =
+        co_await core_.consume_slot(*facts_.slot, step.consumer, "consumed by another transaction");
     if (co_await read_again() == Flow::done) co_return Flow::done;
+    if (!consumed) co_return co_await on(domain::step::Nack{store_pause_ms, "slot_not_ended"});
   }
   co_return co_await reserve();
 }

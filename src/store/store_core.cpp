@@ -179,6 +179,8 @@ void Store::Core::abandon() {
   {
     const std::lock_guard lock(mutex_);
     never_run = std::exchange(queue_, {});
+    // A turn that was posted to a lent executor may be destroyed with it.
+    if (options_.runner) scheduled_ = false;
   }
   while (&outstanding_.after() != &outstanding_) {
     auto& operation = static_cast<detail::Operation&>(outstanding_.after());

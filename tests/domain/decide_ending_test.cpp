@@ -85,6 +85,10 @@ TEST_CASE("decide: settling: a number the chain has passed is read before anythi
   s.now.chain_s = last_s + s.policy.review_after_ms / 1000 - 1;
   CHECK(s.step() == "nack");
   s.now.chain_s += 1;
+  // A node that says nothing is no node that finds nothing.
+  s.seen.consumer->is_unanswered = true;
+  CHECK(s.why() == "consumer_unreadable");
+  s.seen.consumer->is_unanswered = false;
   CHECK(s.take<step::Review>().reason == "no_receipt");
 }
 
@@ -143,6 +147,9 @@ TEST_CASE("decide: settling: a foreign transaction at our number: a fresh one, o
     s.seen.reserve.reset();
     s.facts.slots_taken = 2;
     CHECK(s.take<step::Review>().reason == "foreign_use");
+    // The fresh one was given back unsigned, and is bound again: that is no third number.
+    s.facts.newest_is_released = true;
+    CHECK(s.step() == "reserve_fresh");
   }
   // Before anything was signed too.
   Scene unsigned_scene = claimed().slot_in(SlotState::consumed);

@@ -40,9 +40,9 @@ struct World {
   void operator()(const step::FetchConsumer& step) {
     auto tx = consumer_choice(s, 1 + draw(random, 5));
     if (s.facts.slot && s.facts.slot->id == step.slot) {
-      s.seen.consumer = ConsumerSeen{tx, step.slot};
+      s.seen.consumer = ConsumerSeen{tx, step.slot, false};
     } else {
-      s.seen.earlier_consumers.push_back({tx, step.slot});
+      s.seen.earlier_consumers.push_back({tx, step.slot, false});
     }
   }
   void operator()(const step::ReadAuthorization&) { answer_authorization(s, 1 + draw(random, 9)); }

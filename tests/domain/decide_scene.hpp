@@ -98,7 +98,7 @@ struct Scene {
     return *this;
   }
   Scene& consumer(std::optional<MinedTx> tx) {
-    seen.consumer = ConsumerSeen{std::move(tx), slot_id};
+    seen.consumer = ConsumerSeen{std::move(tx), slot_id, false};
     return *this;
   }
 };

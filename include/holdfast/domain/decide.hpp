@@ -68,6 +68,7 @@ struct HashSeen {
 struct ConsumerSeen {
   std::optional<MinedTx> tx;  ///< the final transaction at our slot; empty: not found or unreadable
   SlotId slot;  ///< which slot was asked about
+  bool is_unanswered = false;  ///< the node said nothing: that proves nothing about the slot
 };
 
 /// The transaction that carries our ref; empty: no readable answer.
@@ -191,7 +192,10 @@ struct ClaimPaid {
 /// A slot for an intent that is settling without one.
 struct Reserve {};
 /// Once, after another transaction consumed the slot.
-struct ReserveFresh {};
+struct ReserveFresh {
+  MinedTx consumer;
+  bool foreign = false;  ///< it is none of our own: raise the alarm
+};
 /// Build, sign, check the bytes, store the attempt; then `stored_now` names it.
 struct SignAndStore {};
 /// Opaque: store the attempt row, then call, never twice.

@@ -38,6 +38,8 @@ struct Facts {
   std::optional<Slot> slot;       ///< the current one: its newest that is not released
   bool slot_is_lowest = false;    ///< no unconsumed slot of the account is below it
   std::uint32_t slots_taken = 0;  ///< how many numbers it was ever given
+  /// The newest of them was given back unsigned, and is bound again when one is asked for.
+  bool newest_is_released = false;
   /// The other slots an attempt of it was ever stored at. Where one is missing its attempts count
   /// as able to run: nothing is signed at a fresh number, and nothing fails by proof 2.
   std::vector<Slot> earlier_slots;
