@@ -148,10 +148,6 @@ CREATE TABLE slots (
   state TEXT NOT NULL CHECK (
     state = 'reserved' OR state = 'signed' OR state = 'broadcast' OR state = 'consumed' OR
     state = 'released' OR state = 'reconciliation_required'),
-  -- The state as the indexes need it: a change between two open states touches none of them.
-  standing TEXT NOT NULL CHECK (
-    (standing = 'open' AND state <> 'released' AND state <> 'consumed') OR
-    (standing = state AND (state = 'released' OR state = 'consumed'))),
   item INTEGER REFERENCES intents (row),  -- NULL: bound to the account itself
   handed_over INTEGER NOT NULL CHECK (handed_over IN (0, 1)),
   consumed_by BLOB CHECK (length(consumed_by) = 32),
@@ -160,9 +156,10 @@ CREATE TABLE slots (
   CHECK (state <> 'consumed' OR consumed_by IS NOT NULL)
 ) STRICT;
 -- The last line of defence against one number given twice.
-CREATE UNIQUE INDEX slots_taken ON slots (account, sequence) WHERE standing <> 'released';
-CREATE INDEX slots_open ON slots (account, sequence) WHERE standing = 'open';
-CREATE INDEX slots_released ON slots (account, sequence) WHERE standing = 'released';
+CREATE UNIQUE INDEX slots_taken ON slots (account, sequence) WHERE state <> 'released';
+CREATE INDEX slots_open ON slots (account, sequence)
+  WHERE state <> 'released' AND state <> 'consumed';
+CREATE INDEX slots_released ON slots (account, sequence) WHERE state = 'released';
 CREATE INDEX slots_of_item ON slots (item) WHERE item IS NOT NULL;
 
 CREATE TABLE attempts (
@@ -286,7 +283,39 @@ CREATE TABLE refs_found (
 CREATE INDEX intents_ended_until ON intents (chain, auth_before_s) WHERE redemption_ended = 1;
 )sql";
 
-constexpr const char* scripts[] = {first, second, third, fourth};
+// Migration 5: a slot's standing, so that most changes of its state touch no index.
+constexpr const char* fifth = R"sql(
+CREATE TABLE slots_now (
+  row INTEGER PRIMARY KEY,
+  account INTEGER NOT NULL REFERENCES accounts (row),
+  sequence INTEGER NOT NULL CHECK (sequence >= 0),
+  state TEXT NOT NULL CHECK (
+    state = 'reserved' OR state = 'signed' OR state = 'broadcast' OR state = 'consumed' OR
+    state = 'released' OR state = 'reconciliation_required'),
+  -- The state as the indexes need it: a change between two open states touches none of them.
+  standing TEXT NOT NULL CHECK (
+    (standing = 'open' AND state <> 'released' AND state <> 'consumed') OR
+    (standing = state AND (state = 'released' OR state = 'consumed'))),
+  item INTEGER REFERENCES intents (row),  -- NULL: bound to the account itself
+  handed_over INTEGER NOT NULL CHECK (handed_over IN (0, 1)),
+  consumed_by BLOB CHECK (length(consumed_by) = 32),
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  CHECK (state <> 'consumed' OR consumed_by IS NOT NULL)
+) STRICT;
+INSERT INTO slots_now SELECT row, account, sequence, state,
+  CASE WHEN state IN ('released', 'consumed') THEN state ELSE 'open' END,
+  item, handed_over, consumed_by, created_ms, updated_ms FROM slots;
+DROP TABLE slots;
+ALTER TABLE slots_now RENAME TO slots;
+-- The last line of defence against one number given twice.
+CREATE UNIQUE INDEX slots_taken ON slots (account, sequence) WHERE standing <> 'released';
+CREATE INDEX slots_open ON slots (account, sequence) WHERE standing = 'open';
+CREATE INDEX slots_released ON slots (account, sequence) WHERE standing = 'released';
+CREATE INDEX slots_of_item ON slots (item) WHERE item IS NOT NULL;
+)sql";
+
+constexpr const char* scripts[] = {first, second, third, fourth, fifth};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "sqlite/opening.hpp"
+#include "sqlite/schema.hpp"
 #include "support/fault_vfs.hpp"
 #include "support/temp_folder.hpp"
 
@@ -235,4 +236,25 @@ TEST_CASE("sqlite: a store in memory needs no file and no lock") {
   CHECK(number(*two, "SELECT count(*) FROM notes") == 0);
   CHECK(number(*driver->open_reader(), "SELECT count(*) FROM notes") == 0);
   CHECK(driver->name() == "the store in memory");
+}
+
+TEST_CASE("sqlite: an old store's slots are told their standing, and keep their rows") {
+  const TempFolder folder;
+  const std::string path = folder / "old.db";
+  {
+    auto db = open(path, sqlite::migrations().first(4));
+    db->execute(
+        "INSERT INTO accounts (row, chain, address, epoch) VALUES (1, 'c', 'a', 1);"
+        "INSERT INTO slots (row, account, sequence, state, handed_over, consumed_by, created_ms,"
+        " updated_ms) VALUES (3, 1, 0, 'released', 0, NULL, 1, 2),"
+        " (4, 1, 0, 'consumed', 0, zeroblob(32), 1, 2), (5, 1, 1, 'broadcast', 1, NULL, 1, 2)");
+  }
+  auto db = open(path, sqlite::migrations());
+  CHECK(number(*db, "SELECT count(*) FROM slots") == 3);
+  CHECK(number(*db, "SELECT row FROM slots WHERE standing = 'released'") == 3);
+  CHECK(number(*db, "SELECT row FROM slots WHERE standing = 'consumed'") == 4);
+  CHECK(number(*db, "SELECT row FROM slots WHERE standing = 'open' AND handed_over = 1") == 5);
+  CHECK(number(*db,
+               "SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'slots'"
+               " AND type = 'index'") == 4);
 }
