@@ -196,7 +196,7 @@ Options scripted() {
 TEST_CASE("F9: a reverted authorization that is still live stays open until its end is final") {
   Rig rig(scripted());
   const Payment one = reverted_bearer(rig);
-  rig.node->set_time_ahead(2 * 3'600);
+  rig.node->set_time_ahead(7'200);
   CHECK(rig.mine_until(one, "failed", 30'000));
   CHECK(rig.store().number("SELECT count(*) FROM entries WHERE kind = 'void'") == 1);
   CHECK(rig.transfers(one) == 0);

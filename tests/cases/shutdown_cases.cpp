@@ -91,6 +91,7 @@ TEST_CASE("S3: requests cut off by a stop are there whole or not at all") {
   std::vector<Client> all(clients);
   std::atomic<bool> stopped = false;
   std::vector<std::thread> threads;
+  threads.reserve(clients);
   for (std::size_t i = 0; i < clients; ++i) {
     threads.emplace_back([&, i] {
       for (int n = 0; !stopped && n < 10'000; ++n) {

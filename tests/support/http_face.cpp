@@ -186,7 +186,8 @@ bool HttpFace::write_reply(int fd, const HttpReply& reply) {
                      (reply.status == 200 ? "OK" : "Trouble") +
                      "\r\nContent-Type: " + reply.content_type +
                      "\r\nContent-Length: " + std::to_string(reply.body.size()) + "\r\n";
-  for (const auto& [name, value] : reply.headers) head.append(name + ": " + value + "\r\n");
+  for (const auto& [name, value] : reply.headers)
+    head.append(name).append(": ").append(value).append("\r\n");
   head += "\r\n";
   if (reply.drip_ms <= 0) return send_all(fd, head + reply.body);
   if (!send_all(fd, head)) return false;
@@ -221,7 +222,8 @@ void HttpClient::disconnect() {
 HttpClient::Answer HttpClient::ask(const std::string& method, const std::string& target,
                                    const HttpHeaders& headers, const std::string& body) {
   std::string text = method + " " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
-  for (const auto& [name, value] : headers) text.append(name + ": " + value + "\r\n");
+  for (const auto& [name, value] : headers)
+    text.append(name).append(": ").append(value).append("\r\n");
   if (!body.empty() || method == "POST") {
     text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   }

@@ -97,7 +97,7 @@ json::object ScriptedNode::answer(const json::object& request) {
     const auto scripted = scripts_.find(method);
     Scripted other;
     if (scripted != scripts_.end()) other = scripted->second(params);
-    if (other.error) throw *other.error;
+    if (other.error) throw NodeError(*other.error);
     out["result"] = other.result ? *other.result : run(method, params);
   } catch (const NodeError& error) {
     out["error"] = error_json(error);
