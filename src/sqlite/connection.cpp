@@ -156,6 +156,15 @@ void SqliteConnection::rollback_to_savepoint() {
   control("ROLLBACK TO step");
 }
 
+std::vector<std::string> SqliteConnection::own_check() {
+  std::vector<std::string> out;
+  SqliteStatement statement(handle_, "PRAGMA quick_check(100)");
+  while (statement.step()) {
+    if (statement.get_text(0) != "ok") out.emplace_back(statement.get_text(0));
+  }
+  return out;
+}
+
 std::int64_t SqliteConnection::changes() const { return sqlite3_changes64(handle_.db); }
 std::int64_t SqliteConnection::total_changes() const { return sqlite3_total_changes64(handle_.db); }
 std::int64_t SqliteConnection::last_rowid() const { return sqlite3_last_insert_rowid(handle_.db); }

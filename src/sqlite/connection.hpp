@@ -39,6 +39,8 @@ class SqliteConnection final : public sql::Connection {
   void release_savepoint() override;
   void rollback_to_savepoint() override;
 
+  std::vector<std::string> own_check() override;
+
   std::int64_t changes() const override;
   std::int64_t total_changes() const override;
   std::int64_t last_rowid() const override;

@@ -5,6 +5,7 @@
 
 #include "sqlite/connection.hpp"
 #include "sqlite/failure.hpp"
+#include "sqlite/log_check.hpp"
 #include "sqlite/side_file.hpp"
 
 namespace holdfast::sqlite {
@@ -128,6 +129,7 @@ class SqliteDriver final : public sql::Driver {
     if (in_memory(options_)) {
       db = prepare_writer();
     } else {
+      refuse_other_names(options_.path, store_);
       db = connect(SQLITE_OPEN_READONLY, nullptr);
       check_version_for_reading(*db);
     }
@@ -151,6 +153,10 @@ class SqliteDriver final : public sql::Driver {
     std::unique_ptr<LockFile> lock;
     if (options_.lock && !in_memory(options_)) {
       lock = std::make_unique<LockFile>(options_.path, store_);
+    }
+    if (!in_memory(options_)) {
+      refuse_other_names(options_.path, store_);
+      refuse_damaged_log(options_.path, store_);
     }
     auto db = connect(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, std::move(lock));
     if (db->is_read_only()) {

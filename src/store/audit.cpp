@@ -55,6 +55,7 @@ std::int64_t audit_page(Txn& txn, AuditReport& report, std::int64_t after, std::
 
 AuditReport audit(Txn& txn, const Progress& progress) {
   AuditReport report;
+  audit_pages(txn, report);
   audit_journal(txn, report, nullptr);
   audit_numbers(txn, report);
   const std::int64_t upto = number_of(txn, "SELECT coalesce(max(row), 0) FROM intents");

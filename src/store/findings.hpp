@@ -39,6 +39,12 @@ class SteadyView {
   Txn& txn_;
 };
 
+/// What the database says of its own pages. A damaged one may also end the audit: said before.
+inline void audit_pages(Txn& txn, AuditReport& report) {
+  for (const std::string& line : txn.db().own_check()) {
+    add_finding(report, 0, "the database", "its own check says: " + line);
+  }
+}
 /// What the journal adds up to, and where its chain breaks.
 void audit_journal(Txn& txn, AuditReport& report, const Progress& progress);
 /// One intent with all that belongs to it. Inside a SteadyView.

@@ -167,6 +167,7 @@ void audit_journal(Txn& txn, AuditReport& report, const Progress& progress) {
 
 AuditReport verify_ledger(Txn& txn, const Progress& progress) {
   AuditReport report;
+  audit_pages(txn, report);
   audit_journal(txn, report, progress);
   return report;
 }

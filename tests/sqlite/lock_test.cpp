@@ -103,6 +103,22 @@ TEST_CASE("sqlite: a symbolic link to a store does not go around its lock") {
   CHECK(said_by_opening(folder / "alias.db").find("is in use by process") != std::string::npos);
 }
 
+TEST_CASE("sqlite: a store with a second name is not opened, by neither of them") {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.path() / "other");
+  const std::string path = folder / "pay.db";
+  const std::string link = folder / "other/pay.db";
+  {
+    const auto owner = open(path);
+    std::filesystem::create_hard_link(path, link);
+    CHECK(said_by_opening(link).find("the store pay.db has 2 names (hard links)") == 0);
+    CHECK_THROWS_AS(sqlite::open_sqlite_with({.path = link}, schema)->open_reader(), sql::Failure);
+  }
+  CHECK(said_by_opening(path).find("has 2 names") != std::string::npos);
+  std::filesystem::remove(link);
+  CHECK(said_by_opening(path) == "opened");
+}
+
 TEST_CASE("sqlite: a folder or a file that cannot be written is told in a sentence") {
   const TempFolder folder;
   const std::string path = folder / "pay.db";

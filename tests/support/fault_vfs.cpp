@@ -1,5 +1,7 @@
 #include "support/fault_vfs.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace holdfast::test {
@@ -11,6 +13,8 @@ struct File {
   sqlite3_file base;
   FaultVfs* vfs;
   FileKind kind;
+  const char* path;  ///< lives as long as the file is open
+  bool is_new;       ///< a log or journal that was not synced yet
   sqlite3_file* below;
 };
 
@@ -38,9 +42,21 @@ int file_truncate(sqlite3_file* file, sqlite3_int64 size) {
   if (const int rc = frozen(file)) return rc;
   return under(file).xTruncate(below(file), size);
 }
+std::string whole(sqlite3_file* file) {
+  sqlite3_int64 size = 0;
+  under(file).xFileSize(below(file), &size);
+  std::string out(static_cast<std::size_t>(size), '\0');
+  under(file).xRead(below(file), out.data(), static_cast<int>(size), 0);
+  return out;
+}
 int file_sync(sqlite3_file* file, int flags) {
   if (const int rc = ours(file).vfs->on_sync(ours(file).kind)) return rc;
-  return under(file).xSync(below(file), flags);
+  const int rc = under(file).xSync(below(file), flags);
+  if (rc == SQLITE_OK && ours(file).path != nullptr && ours(file).vfs->keeps_synced()) {
+    const bool folder = std::exchange(ours(file).is_new, false);
+    ours(file).vfs->synced(ours(file).path, whole(file), folder);
+  }
+  return rc;
 }
 int file_size(sqlite3_file* file, sqlite3_int64* size) {
   if (const int rc = frozen(file)) return rc;
@@ -114,6 +130,8 @@ int vfs_open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, 
   if (const int rc = owner.on_call()) return rc;
   made.vfs = &owner;
   made.kind = kind_of(flags);
+  made.path = path;
+  made.is_new = made.kind != FileKind::database && (flags & SQLITE_OPEN_CREATE) != 0;
   made.below = reinterpret_cast<sqlite3_file*>(&made + 1);
   const int rc = owner.below()->xOpen(owner.below(), path, made.below, flags, out_flags);
   // SQLite closes what has methods, even when opening failed.
@@ -123,7 +141,9 @@ int vfs_open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, 
 int vfs_delete(sqlite3_vfs* vfs, const char* path, int sync_dir) {
   FaultVfs& owner = fault_vfs(vfs);
   if (const int rc = owner.on_call()) return rc;
-  return owner.below()->xDelete(owner.below(), path, sync_dir);
+  const int rc = owner.below()->xDelete(owner.below(), path, sync_dir);
+  if (rc == SQLITE_OK) owner.deleted(path, sync_dir != 0);
+  return rc;
 }
 
 }  // namespace
@@ -169,6 +189,42 @@ void FaultVfs::heal() {
   const std::lock_guard lock(mutex_);
   for (Counts& counts : counts_) counts.write = counts.sync = Fault{};
   full_ = frozen_ = false;
+}
+
+void FaultVfs::keep_synced() {
+  const std::lock_guard lock(mutex_);
+  keeps_ = true;
+}
+
+bool FaultVfs::keeps_synced() const {
+  const std::lock_guard lock(mutex_);
+  return keeps_;
+}
+
+void FaultVfs::synced(const std::string& path, std::string content, bool folder) {
+  const std::lock_guard lock(mutex_);
+  if (folder) {
+    for (const std::string& gone : std::exchange(deleted_, {})) synced_.erase(gone);
+  }
+  deleted_.erase(path);
+  synced_[path] = std::move(content);
+}
+
+void FaultVfs::deleted(const std::string& path, bool durable) {
+  const std::lock_guard lock(mutex_);
+  if (durable) {
+    synced_.erase(path);
+  } else {
+    deleted_.insert(path);
+  }
+}
+
+void FaultVfs::write_synced(const std::string& folder) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [path, content] : synced_) {
+    const auto name = std::filesystem::path(path).filename();
+    std::ofstream(std::filesystem::path(folder) / name, std::ios::binary) << content;
+  }
 }
 
 std::uint64_t FaultVfs::writes(FileKind kind) const {

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <sqlite3.h>
@@ -36,6 +38,11 @@ class FaultVfs {
   /// Takes back what is left of all failures.
   void heal();
 
+  /// From now on, what each file held at its newest sync is kept: all that a power cut leaves.
+  void keep_synced();
+  /// Writes it into this folder, under the files' own names.
+  void write_synced(const std::string& folder) const;
+
   std::uint64_t writes(FileKind kind) const;
   std::uint64_t syncs(FileKind kind) const;
   /// Writes since the newest sync of that kind of file.
@@ -45,6 +52,10 @@ class FaultVfs {
   int on_write(FileKind kind, bool& torn);
   int on_sync(FileKind kind);
   int on_call() const;
+  bool keeps_synced() const;
+  /// `folder`: SQLite syncs the folder, too, with the first sync of a log or journal it has made.
+  void synced(const std::string& path, std::string content, bool folder);
+  void deleted(const std::string& path, bool durable);
   sqlite3_vfs* below() const { return below_; }
 
  private:
@@ -71,6 +82,9 @@ class FaultVfs {
   sqlite3_vfs vfs_{};
   mutable std::mutex mutex_;
   std::array<Counts, 3> counts_;
+  bool keeps_ = false;
+  std::map<std::string, std::string> synced_;  ///< by path
+  std::set<std::string> deleted_;  ///< whose names may be back after a power cut
   bool full_ = false;
   bool frozen_ = false;
 };

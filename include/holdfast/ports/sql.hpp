@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/base/bytes.hpp>
 
@@ -73,6 +74,9 @@ class Connection {
   virtual void savepoint() = 0;    ///< one level, inside begin_write
   virtual void release_savepoint() = 0;
   virtual void rollback_to_savepoint() = 0;
+
+  /// What the database finds wrong with its own pages, one sentence each, bounded; reads all of it.
+  virtual std::vector<std::string> own_check() { return {}; }
 
   virtual std::int64_t changes() const = 0;  ///< rows changed by the newest statement
   virtual std::int64_t total_changes() const = 0;

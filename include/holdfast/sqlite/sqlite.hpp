@@ -26,9 +26,10 @@ struct SqliteOptions {
 
 /// Opens nothing yet. open_writer() takes the lock, opens, checks the application id, schema
 /// version and header, migrates, and sets WAL + synchronous=FULL. It throws sql::Failure with a
-/// sentence: locked (naming the owner's pid), from a newer version, not a holdfast store, damaged,
-/// read-only. What it has opened is settled: nothing it reads can be undone by a crash, and nothing
-/// that an earlier owner left in doubt can come back.
+/// sentence: locked (naming the owner's pid), reached by a second name, from a newer version, not a
+/// holdfast store, damaged (naming where, as far as it is known), read-only. What it has opened is
+/// settled: nothing it reads can be undone by a crash, and nothing that an earlier owner left in
+/// doubt can come back.
 std::unique_ptr<sql::Driver> open_sqlite(SqliteOptions options);
 
 /// For a program of our own, once, at the start of main: SQLite stops counting the memory it takes,
