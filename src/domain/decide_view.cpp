@@ -45,8 +45,16 @@ bool View::over_grace() const {
   return now.chain_s > 0 && now.chain_s - policy.grace_s >= intent().publish_before_s;
 }
 
-// An outside sender has no chain time of its own that we could read.
-std::int64_t View::outside_age_ms() const { return now.wall_ms - intent().settling_ms; }
+// An outside sender has no chain time of its own that we could read. What was recorded before the
+// wall clock jumped is judged by steady time, what was recorded after it by the wall clock: the
+// smaller of the ages that can be.
+std::int64_t View::outside_age_ms() const {
+  const std::int64_t by_wall = now.wall_ms - intent().settling_ms;
+  if (now.steady_ms == 0) return by_wall;
+  const std::int64_t by_steady = now.steady_ms - intent().settling_ms;
+  const std::int64_t smaller = std::min(by_wall, by_steady);
+  return smaller >= 0 ? smaller : std::max(by_wall, by_steady);
+}
 
 bool View::unread_for_too_long() const {
   std::int64_t last_ms = intent().settling_ms;

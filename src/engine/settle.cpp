@@ -122,6 +122,7 @@ Awaitable<Delivery::Flow> Delivery::next_step() {
 domain::Now Delivery::now() const {
   domain::Now now;
   now.wall_ms = core_.wall_ms();
+  now.steady_ms = core_.queue_ms();
   now.chain_s = unit_.view.latest_time_s();
   now.tries = lease_.deliveries > 0 ? lease_.deliveries - 1 : 0;
   now.lapsed_leases = lease_.lapsed_leases;

@@ -139,6 +139,8 @@ class ScriptedChain final : public ports::Chain {
   ports::Outcome<ports::Posted> deliver(Bytes bytes, const domain::TxHash& hash);
 
   SimClock& clock_;
+  /// The chain has a clock of its own: setting ours moves no block.
+  std::int64_t wall_at_zero_ms_ = clock_.wall_ms() - clock_.mono_ms();
   ScriptedChainOptions options_;
   ChainScript script_;
   std::vector<Mined> blocks_;  ///< by height; the first is the empty beginning

@@ -35,12 +35,12 @@ void ScriptedChain::catch_up() {
 }
 
 std::int64_t ScriptedChain::wall_s_at(std::int64_t mono_ms) const {
-  return (clock_.wall_ms() - (clock_.mono_ms() - mono_ms)) / 1000;
+  return (wall_at_zero_ms_ + mono_ms) / 1000;
 }
 
 void ScriptedChain::mine(std::size_t blocks) {
   catch_up();
-  for (; blocks > 0; --blocks) mine_at(clock_.wall_ms() / 1000, hold_);
+  for (; blocks > 0; --blocks) mine_at(wall_s_at(clock_.mono_ms()), hold_);
 }
 
 void ScriptedChain::mine_at(std::int64_t time_s, bool empty) {
