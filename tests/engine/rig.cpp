@@ -56,6 +56,7 @@ Rig::~Rig() {
 
 void Rig::reopen_store() {
   store.reset();
+  if (options.synced_only) disk.keep_synced();
   sqlite::SqliteOptions file;
   file.path = options.on_disk ? folder / "pay.db" : ":memory:";
   file.vfs = options.on_disk ? disk.name() : "";

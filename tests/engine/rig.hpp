@@ -31,6 +31,7 @@ struct RigOptions {
   bool with_opaque = false;
   std::int64_t latency_ms = 0;  ///< of each call to the chain
   bool on_disk = false;         ///< the store is a file on `Rig::disk`
+  bool synced_only = false;     ///< and `Rig::disk` keeps what was synced, from the beginning
   std::size_t max_queued = 20'000;  ///< writes that may wait in the store
   engine::Config config;
 };

@@ -193,3 +193,43 @@ TEST_CASE("D1: after a sync that failed the engine is broken, posts nothing, and
     check_audit(rig);
   }
 }
+
+TEST_CASE("D3: whatever reached a node is in what a power cut at that moment leaves") {
+  RigOptions options;
+  options.on_disk = true;
+  options.synced_only = true;
+  Rig rig(options);
+  rig.start();
+  std::vector<domain::Intent> intents;
+  intents.reserve(8);
+  for (int i = 0; i < 8; ++i) {
+    intents.push_back(rig.create("k" + std::to_string(i), rig.payout()));
+    const test::TempFolder copy;
+    rig.disk.write_synced(copy.path().string());
+    const auto db = sqlite::open_sqlite({.path = copy / "pay.db"})->open_writer();
+    store::Txn txn(*db);
+    for (const domain::Intent& told : intents) CHECK(store::find_intent(txn, told.id).has_value());
+  }
+  std::size_t looked_at = 0;
+  while (rig.engine->stats().settled < intents.size()) {
+    REQUIRE(rig.world.run_until(
+        [&] {
+          return rig.chain.posts().size() > looked_at ||
+                 rig.engine->stats().settled == intents.size();
+        },
+        60'000));
+    looked_at = rig.chain.posts().size();
+    const test::TempFolder copy;
+    rig.disk.write_synced(copy.path().string());
+    const auto db = sqlite::open_sqlite({.path = copy / "pay.db"})->open_writer();
+    store::Txn txn(*db);
+    std::set<domain::TxHash> stored;
+    for (const domain::Intent& intent : intents) {
+      for (const auto& attempt : store::find_facts(txn, intent.id)->attempts) {
+        if (attempt.hash) stored.insert(*attempt.hash);
+      }
+    }
+    for (const sim::PostRecord& post : rig.chain.posts()) CHECK(stored.contains(post.hash));
+  }
+  CHECK(looked_at >= intents.size());
+}
