@@ -151,8 +151,6 @@ struct Policy {
 
 struct Now {
   std::int64_t wall_ms = 0;
-  /// Wall time at the process's start plus monotonic time since; zero: not known.
-  std::int64_t steady_ms = 0;
   std::int64_t chain_s = 0;  ///< time of the newest block; zero when unknown
   std::optional<std::int64_t> since_post_ms;  ///< monotonic; empty: not posted by this process
   std::uint32_t tries = 0;  ///< deliveries before this one, for the backoff
@@ -161,6 +159,8 @@ struct Now {
   bool declared_poison = false;  ///< its deliveries go round in circles: the budget counts as spent
   /// A block came since the post. While none comes, a higher fee buys nothing.
   bool block_since_post = true;
+  /// Wall time at the process's start plus monotonic time since; zero: not known.
+  std::int64_t steady_ms = 0;
 };
 
 // ---- steps --------------------------------------------------------------------------------------
