@@ -225,7 +225,9 @@ TEST_CASE("D3: whatever reached a node is in what a power cut at that moment lea
     store::Txn txn(*db);
     std::set<domain::TxHash> stored;
     for (const domain::Intent& intent : intents) {
-      for (const auto& attempt : store::find_facts(txn, intent.id)->attempts) {
+      const auto facts = store::find_facts(txn, intent.id);
+      REQUIRE(facts.has_value());
+      for (const auto& attempt : facts->attempts) {
         if (attempt.hash) stored.insert(*attempt.hash);
       }
     }
