@@ -23,7 +23,8 @@ const Slot* slot_with(const View& view, SlotId id) {
 }
 
 Step no_receipt(const View& view) {
-  if (view.unread_for_too_long() && !view.consumer_is_unanswered()) return step::Review{"no_receipt"};
+  if (view.unread_for_too_long() && !view.consumer_is_unanswered())
+    return step::Review{"no_receipt"};
   return view.nack("consumer_unreadable");
 }
 

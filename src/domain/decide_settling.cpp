@@ -86,6 +86,18 @@ std::optional<Step> never_asked_and_over(const View& view) {
   return step::Fail{view.refusal(), NeverAsked{}};
 }
 
+// As for an authorized payment: what the store lost may have paid it.
+std::optional<Step> paid_before(const View& view) {
+  if (view.bearer() || !view.facts.ref_found_in || !view.facts.attempts.empty()) {
+    return std::nullopt;
+  }
+  if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
+  if (!view.seen.ref_found->tx) return view.nack("ref_unreadable");
+  const MinedTx& tx = *view.seen.ref_found->tx;
+  if (!tx.succeeded) return std::nullopt;
+  return step::Confirm{tx.hash};
+}
+
 std::optional<Step> no_slot(const View& view) {
   if (!view.policy.ordered || view.facts.slot || view.any_may_live()) return std::nullopt;
   if (!view.still_wanted()) return std::nullopt;
@@ -203,6 +215,7 @@ constexpr Row rows[] = {
     {"settling: a pay attempt is mined and not reverted with finality", pay_attempt_mined},
     {"settling: evidence was fetched at the slot", consumer_is_evidence},
     {"settling: a node accepted the post", node_accepted},
+    {"settling: paid before, by what this store lost", paid_before},
     {"settling: delivery budget spent", budget_spent},
     {"settling: an outside sender was asked", outside_sender_asked},
     {"settling: signed, and the attempt is lost", attempt_lost},

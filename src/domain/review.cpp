@@ -172,7 +172,7 @@ Refused why_alive(const View& view) {
                    std::to_string(view.intent().authorization
                                       ? view.intent().authorization->validity.before_s
                                       : view.intent().validity.before_s) +
-                   " is past in a final block; then it fails without you");
+                   " is past in a final block; then resolve it as failed");
     case Use::exactly:
       return proof("the payer's authorization was used in " +
                    name_of(view.seen.authorization->tx->hash) +
@@ -200,12 +200,22 @@ Ruling failed_bearer(const View& view) {
   return move;
 }
 
+/// Nothing was signed that the store knows of, and yet a transaction may have paid it.
+std::optional<Refused> why_maybe_paid(const View& view) {
+  const auto& tx = view.facts.ref_found_in ? view.facts.ref_found_in : view.intent().tx_hash;
+  if (view.bearer() || !tx) return std::nullopt;
+  return proof("transaction " + name_of(*tx) +
+               " carries this payment and may have paid it: name it to resolve it as confirming or"
+               " settled");
+}
+
 Ruling failed(const View& view, const ReviewSeen& seen) {
   if (view.facts.attempts.empty() && !view.nothing_signed()) {
     return proof("its number says that something was signed, and nothing is stored of it");
   }
   if (view.bearer()) return failed_bearer(view);
   if (!view.facts.attempts.empty()) return failed_payout(view, seen);
+  if (auto no = why_maybe_paid(view)) return *std::move(no);
   ruling::Move move;
   move.to = IntentState::failed;
   move.proof = NeverAsked{};
@@ -226,6 +236,7 @@ Ruling retry(const View& view) {
   if (!view.facts.attempts.empty() || !view.nothing_signed()) {
     return proof("something was signed or asked for it before: another could pay twice");
   }
+  if (auto no = why_maybe_paid(view)) return *std::move(no);
   if (auto no = why_unwanted(view)) {
     no->sentence += ": resolve it as failed, which needs no more proof than that";
     return *std::move(no);

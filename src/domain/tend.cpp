@@ -28,7 +28,7 @@ Tend tend_own(const OpenNumber& number, const Line& line) {
   if (!line.is_stuck || !number.is_quiet) return Tend::leave;
   switch (number.found) {
     case FoundAt::not_asked: return Tend::look;
-    case FoundAt::not_found: return Tend::post_noop;
+    case FoundAt::not_found: return number.noop_is_refused ? Tend::dearer_noop : Tend::post_noop;
     case FoundAt::pending:
       return line.is_lowest && number.block_since_post ? Tend::dearer_noop : Tend::leave;
     case FoundAt::unknown:
@@ -47,14 +47,24 @@ Tend tend_waiting(const OpenNumber& number, const Line& line) {
   return number.found == FoundAt::not_found ? Tend::post_pay : Tend::leave;
 }
 
+Tend tend_taken_back(const OpenNumber& number, const Line& line) {
+  const bool waits = number.state == SlotState::reconciliation_required && line.is_stuck;
+  if (!waits) return Tend::leave;
+  if (number.found == FoundAt::not_asked) return Tend::look;
+  return number.found == FoundAt::not_found ? Tend::hand_over : Tend::leave;
+}
+
 Tend tend_one(const OpenNumber& number, const Line& line) {
   if (!is_signed_and_unconsumed(number.state)) return Tend::leave;
   if (number.handed_over || !number.item) return tend_own(number, line);
   switch (*number.item) {
     case IntentState::confirming:
     case IntentState::needs_review: return tend_waiting(number, line);
-    // A delivery posts it; an ended payment's was handed over as it ended.
-    default: return Tend::leave;
+    // An ended payment's number was handed over as it ended, or consumed; if what consumed it was
+    // taken back with finality, and is nowhere, the account fills it.
+    case IntentState::settled:
+    case IntentState::failed: return tend_taken_back(number, line);
+    default: return Tend::leave;  // a delivery's
   }
 }
 

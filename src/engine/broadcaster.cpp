@@ -117,8 +117,10 @@ ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
   std::vector<ports::Awaitable<ports::Outcome<ports::Posted>>> posts;
   const std::int64_t now_s = clock_.wall_ms() / 1000;
   for (const domain::Sequence sequence : due(lane)) {
-    if (now_s >= lane.ready.at(sequence)->publish_before_s) {
-      lane.ready.at(sequence)->answer = ports::NotSent{"past its publish deadline"};
+    const bool late = now_s >= lane.ready.at(sequence)->publish_before_s;
+    if (late || stopped_) {
+      lane.ready.at(sequence)->answer =
+          ports::NotSent{late ? "past its publish deadline" : "the chain is halted"};
       lane.ready.erase(sequence);
       continue;
     }

@@ -29,6 +29,8 @@ class Broadcaster {
   ports::Awaitable<ports::Outcome<ports::Posted>> post(domain::Slot slot, Bytes bytes,
                                                        domain::TxHash hash,
                                                        std::int64_t publish_before_s);
+  /// While stopped nothing is posted, whoever waits in line: `not_sent`.
+  void stop(bool stopped) { stopped_ = stopped; }
   void abandon();
 
  private:
@@ -58,6 +60,7 @@ class Broadcaster {
 
   ports::Chain& chain_;
   ports::Clock& clock_;
+  bool stopped_ = false;
   std::unordered_map<domain::Address, std::unique_ptr<Lane>> lanes_;
   std::unordered_map<domain::IntentId, Place> places_;
 };

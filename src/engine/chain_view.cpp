@@ -14,6 +14,12 @@ void ChainView::see(const ports::Head& head) {
   finalized_time_s_ = std::max(finalized_time_s_, head.finalized_time_s);
 }
 
+void ChainView::forget_finality() {
+  heights_.safe = 0;
+  heights_.finalized = 0;
+  finalized_time_s_ = 0;
+}
+
 std::optional<domain::BlockRef> ChainView::tip() const {
   if (blocks_.empty()) return std::nullopt;
   return blocks_.back();

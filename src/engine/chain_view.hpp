@@ -17,6 +17,8 @@ class ChainView {
   /// final stays final.
   void see(const ports::Head& head);
 
+  /// The chain took back what it called final: what it says from now on counts.
+  void forget_finality();
   /// The newest block followed; empty before the first.
   std::optional<domain::BlockRef> tip() const;
   /// Starts following from here, forgetting what was before.

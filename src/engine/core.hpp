@@ -102,6 +102,8 @@ Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // recovery.cpp
 Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
+/// Remembers the ref of a transaction of ours that the store knows nothing of, and whose it is.
+Awaitable<void> note_ref_found(Core& core, Unit& unit, domain::MinedTx tx);  // used_numbers.cpp
 /// Tends the sending accounts of a chain, round after round.
 Awaitable<void> keep_accounts(Core& core, Unit& unit);  // keeper.cpp
 

@@ -41,9 +41,13 @@ Awaitable<void> quarantine_lost(Core& core, Unit& unit) {
 }  // namespace
 
 Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
-  if (!unit.halted.empty()) co_return;
-  unit.halted = why;
-  core.alarm("finality_violated", {{"chain", unit.id().value}, {"why", why}});
+  // In memory at once, on record as soon as the store takes it: a caller whose write failed asks
+  // again.
+  if (unit.halted.empty()) {
+    unit.halted = why;
+    unit.broadcaster.stop(true);
+    core.alarm("finality_violated", {{"chain", unit.id().value}, {"why", why}});
+  }
   co_await core.parts.store.write([id = unit.id(), why, now_ms = core.wall_ms()](store::Txn& txn) {
     return store::halt_chain(txn, id, why, now_ms);
   });
@@ -53,6 +57,8 @@ Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
 Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   const store::ChainRecord record = co_await core.parts.store.read(
       [id = unit.id()](store::Txn& txn) { return store::chain_record(txn, id); });
+  // Cut short by a crash, perhaps; it finds nothing to do the second time.
+  if (!unit.halted.empty()) co_await quarantine_lost(core, unit);
   if (!record.final_block || !unit.halted.empty()) co_return true;
   const auto answer = co_await unit.chain.block_hash(record.final_block->height);
   if (answer.ok() == nullptr) {
@@ -96,11 +102,17 @@ Awaitable<Result<void>> Engine::acknowledge(std::string who, domain::ChainId cha
       [chain, who, reason, now_ms = core->wall_ms()](store::Txn& txn) {
         return store::acknowledge_chain(txn, chain, who, reason, now_ms);
       });
-  if (!done) co_return at_the_face(done.error());
+  // Halted in memory alone: its write has failed so far, and is not wanted any more.
+  if (!done && unit->halted.empty()) co_return at_the_face(done.error());
   unit->halted.clear();
+  unit->broadcaster.stop(false);
+  unit->view.forget_finality();
   unit->final_noted = 0;
+  unit->final_followed = 0;
+  unit->usable = false;  // looked at afresh, as after a start
+  unit->why = "acknowledged, and looked at afresh";
   core->wake();
-  co_return done;
+  co_return Result<void>{};
 }
 
 }  // namespace holdfast::engine

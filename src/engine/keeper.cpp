@@ -90,6 +90,7 @@ std::vector<domain::Tend> Keeper::plan(const std::vector<Open*>& numbers) {
     for (const domain::Attempt& attempt : open->it.attempts) {
       if (attempt.kind != domain::AttemptKind::noop) continue;
       number.has_noop = true;
+      number.noop_is_refused = attempt.outcome == domain::AttemptOutcome::refused;
       number.noop_is_out = attempt.outcome != domain::AttemptOutcome::stored &&
                            attempt.outcome != domain::AttemptOutcome::not_sent;
     }
@@ -165,9 +166,9 @@ Awaitable<void> Keeper::fill_gaps() {
   for (const store::Gap& gap : gaps) {
     const std::int64_t since_ms = gaps_since_.emplace(gap.sequence, now_ms).first->second;
     if (now_ms - since_ms < core_.config.gap_after_ms || !is_wanted(core_, unit_)) continue;
-    const auto fees = co_await noop_fees({}, {});
-    if (!fees) co_return;
-    const auto noop = co_await seal_noop(gap.sequence, *fees);
+    const NoopFees offer = co_await noop_fees({}, {});
+    if (!offer.fees) co_return;
+    const auto noop = co_await seal_noop(gap.sequence, *offer.fees);
     if (!noop) co_return;
     const store::GapToFill wanted{
         unit_.id(), account_.address,           account_.epoch, gap.sequence, from,

@@ -47,8 +47,12 @@ class Keeper {
   // noops.cpp
   Awaitable<void> sign_noop(Open& open, bool dearer);
   Awaitable<std::optional<domain::Attempt>> seal_noop(domain::Sequence at, domain::Fees fees);
-  Awaitable<std::optional<domain::Fees>> noop_fees(const std::vector<domain::Attempt>& attempts,
-                                                   domain::SlotId slot);
+  /// Empty and not at the ceiling: nobody quotes now.
+  struct NoopFees {
+    std::optional<domain::Fees> fees;
+    bool at_ceiling = false;
+  };
+  Awaitable<NoopFees> noop_fees(const std::vector<domain::Attempt>& attempts, domain::SlotId slot);
   Awaitable<void> post_noop(const Open& open);
   Awaitable<void> post_pay(const Open& open);
   Awaitable<void> post(const domain::Attempt& attempt, domain::SlotId slot);
@@ -62,7 +66,6 @@ class Keeper {
   /// Numbers that something this store knows nothing of has used: are they payments of ours?
   void tell_foreign(const std::vector<Open>& open);
   Awaitable<void> search_unknown();
-  Awaitable<void> note_ref(const domain::MinedTx& tx);
   Awaitable<void> end_used(std::vector<Open>& open);
   Awaitable<void> end_used(Open& open);
   Awaitable<void> send_back(const Open& open);

@@ -2,7 +2,6 @@
 // back; and the moves that follow (`domain::follow`).
 // Must never: settle on anything but a transaction it read in a canonical block.
 #include <algorithm>
-#include <utility>
 
 #include <holdfast/domain/follow.hpp>
 #include "base/kill_point.hpp"
@@ -33,6 +32,7 @@ class Listener {
   void read_block(const ports::Block& block);
   Awaitable<void> act();
   Awaitable<void> tell_used_late();
+  Awaitable<void> note_refs();
   Awaitable<bool> act_on(domain::IntentId id);
   Awaitable<bool> still_canonical(const Inclusion& inclusion);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
@@ -41,11 +41,11 @@ class Listener {
 
   Core& core_;
   Unit& unit_;
+  std::vector<domain::MinedTx> refs_seen_;  // from our accounts, of no payment under way
   std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
   std::int64_t accounts_read_ms_ = 0;
-  std::uint64_t final_followed_ = 0;  ///< up to here blocks were followed and called final
   std::optional<std::uint64_t> lost_final_;  ///< one of those was taken back
 };
 
@@ -64,12 +64,14 @@ Awaitable<void> Listener::run() {
       } else {
         failures_ = 0;
       }
-      if (const auto height = std::exchange(lost_final_, std::nullopt)) {
+      if (lost_final_) {
         co_await halt(core_, unit_,
-                      "block " + std::to_string(*height) + " was final and was taken back");
+                      "block " + std::to_string(*lost_final_) + " was final and was taken back");
+        lost_final_.reset();  // only once it is on record
       }
       co_await tell_used_late();
-      if (unit_.usable) co_await act();
+      co_await note_refs();
+      if (unit_.usable && unit_.halted.empty()) co_await act();
     } catch (const store::StoreInDoubt& what) {
       core_.break_off(what.what());
       co_return;
@@ -105,7 +107,8 @@ Awaitable<bool> Listener::poll() {
   if (!co_await catch_up(*head.ok())) co_return false;
   const std::uint64_t tip = unit_.view.tip()->height;
   if (tip == head.ok()->latest.height) {
-    final_followed_ = std::max(final_followed_, std::min(unit_.view.heights().finalized, tip));
+    unit_.final_followed =
+        std::max(unit_.final_followed, std::min(unit_.view.heights().finalized, tip));
   }
   co_await note_finality(core_, unit_);
   co_return true;
@@ -147,7 +150,7 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   ++core_.stats.reorgs;
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
   const auto drop_tip = [this] {
-    if (unit_.view.tip()->height <= final_followed_) lost_final_ = unit_.view.tip()->height;
+    if (unit_.view.tip()->height <= unit_.final_followed) lost_final_ = unit_.view.tip()->height;
     const domain::BlockRef gone = unit_.view.pop();
     for (const domain::IntentId& id : unit_.watch.take_back(gone)) touched_.push_back(id);
     for (AccountState& account : unit_.accounts) account.forget(gone);
@@ -174,7 +177,10 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
 
 void Listener::read_block(const ports::Block& block) {
   for (const domain::MinedTx& tx : block.txs) {
-    if (AccountState* const ours = unit_.account(tx.sender)) ours->note(tx);
+    if (AccountState* const ours = unit_.account(tx.sender)) {
+      ours->note(tx);
+      if (tx.trailing_ref && !unit_.watch.knows(tx.hash)) refs_seen_.push_back(tx);
+    }
     for (const Watch::Match& match : unit_.watch.match(tx)) {
       if (core_.note_mined(unit_, match, tx)) touched_.push_back(match.id);
     }
@@ -233,6 +239,15 @@ Awaitable<void> Listener::tell_used_late() {
     if (!is_new) continue;
     core_.alarm("authorization_used_after_end",
                 {{"intent", domain::text(used.first)}, {"tx", used.second.hex()}});
+  }
+}
+
+// A transaction of our account with a ref, and none of the transactions we know: what a lost part
+// of the store, or another engine with our key, paid. A client may yet ask for that very payment.
+Awaitable<void> Listener::note_refs() {
+  while (!refs_seen_.empty()) {
+    co_await note_ref_found(core_, unit_, refs_seen_.back());
+    refs_seen_.pop_back();
   }
 }
 

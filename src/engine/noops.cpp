@@ -21,23 +21,22 @@ const domain::Attempt* newest_of(const std::vector<domain::Attempt>& attempts,
 
 }  // namespace
 
-// Empty: no node quotes, or the ceiling is reached.
-Awaitable<std::optional<domain::Fees>> Keeper::noop_fees(
-    const std::vector<domain::Attempt>& attempts, domain::SlotId slot) {
+Awaitable<Keeper::NoopFees> Keeper::noop_fees(const std::vector<domain::Attempt>& attempts,
+                                              domain::SlotId slot) {
   const auto gas =
       co_await unit_.chain.simulate(account_.address, unit_.chain.noop_call(account_.address));
   const auto market =
       gas.ok() == nullptr ? gas.failure<domain::Fees>() : co_await unit_.chain.quote(gas.ok()->gas);
   if (market.ok() == nullptr) {
     log::warn("noop_not_quoted", {{"account", account_.address.value}, {"why", market.text()}});
-    co_return std::nullopt;
+    co_return NoopFees{};
   }
   const domain::Amount& ceiling = unit_.chain.info().fee_ceiling;
   const auto dearest = domain::dearest_at(attempts, slot);
-  if (!dearest) co_return domain::first_offer(*market.ok(), ceiling);
+  if (!dearest) co_return NoopFees{domain::first_offer(*market.ok(), ceiling), false};
   auto fees = domain::bump(*dearest, *market.ok(), ceiling);
   if (fees) fees->gas_limit = market.ok()->gas_limit;
-  co_return fees;
+  co_return NoopFees{fees, !fees.has_value()};
 }
 
 Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
@@ -66,12 +65,14 @@ Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
 
 Awaitable<void> Keeper::sign_noop(Open& open, bool dearer) {
   const domain::Slot& slot = open.it.slot;
-  const auto fees = co_await noop_fees(open.it.attempts, slot.id);
+  const NoopFees offer = co_await noop_fees(open.it.attempts, slot.id);
+  const std::optional<domain::Fees>& fees = offer.fees;
+  if (!fees && !offer.at_ceiling) co_return;  // nobody quotes now
   if (!fees) {
     // At the ceiling nothing is dropped: the newest bytes go out again, and a person hears of it.
     const std::int64_t now_ms = core_.parts.clock.mono_ms();
     std::int64_t& told_ms = ceilings_told_[slot.id];
-    if (dearer && (told_ms == 0 || now_ms - told_ms >= ceiling_told_every_ms)) {
+    if (told_ms == 0 || now_ms - told_ms >= ceiling_told_every_ms) {
       told_ms = now_ms;
       core_.alarm("fee_ceiling",
                   {{"account", account_.address.value}, {"sequence", slot.sequence.value}});
@@ -127,6 +128,7 @@ Awaitable<void> Keeper::post_pay(const Open& open) {
 }
 
 Awaitable<void> Keeper::post(const domain::Attempt& attempt, domain::SlotId slot) {
+  if (!unit_.halted.empty()) co_return;  // since this round began
   const domain::AttemptId id = attempt.id;
   const auto answer = co_await unit_.chain.post(attempt.bytes, *attempt.hash);
   ++core_.stats.posts;

@@ -102,7 +102,7 @@ Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::Chain
     co_return refuse(EngineError::bad_terms,
                      "account: it is not blocked, there is nothing to adopt");
   }
-  const domain::Sequence latest = state->counts->latest;
+  const domain::Sequence latest = std::max(state->counts->latest, state->counts->pending);
   if (state->unknown_from && state->searched_to.value_or(*state->unknown_from) < latest) {
     co_return refuse(EngineError::try_again,
                      "its unknown transactions are still being searched for payments of ours: " +

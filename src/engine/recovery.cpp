@@ -19,7 +19,8 @@ constexpr std::size_t most_ended = 100'000;  // watched until their authorizatio
 std::string why_blocked(AccountState& account, const std::optional<store::AccountRow>& row,
                         const std::optional<std::string>& restored) {
   using domain::Sequence;
-  const Sequence latest = account.counts->latest;
+  // What waits in the pool counts too: it may be a payment of ours that the store has lost.
+  const Sequence latest = std::max(account.counts->latest, account.counts->pending);
   const Sequence own = row && row->highest_used ? row->highest_used->next() : Sequence{};
   const Sequence adopted = row && row->adopted ? *row->adopted : Sequence{};
   const Sequence known = std::max({own, adopted, account.adopt.value_or(Sequence{})});
@@ -118,6 +119,8 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
   if (!co_await read_accounts(core, unit)) co_return false;
   unit.view.see(*head.ok());
   unit.view.restart(head.ok()->latest);
+  // Seen in blocks that may not be canonical any more.
+  for (AccountState& account : unit.accounts) account.mined.clear();
   if (!co_await look_for_all(core, unit)) {
     unit.why = "the node does not answer for all our transactions";
     co_return false;
@@ -148,6 +151,7 @@ Awaitable<void> recover(Core& core) {
     const store::ChainRecord record = co_await core.parts.store.read(
         [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
     unit->halted = record.halted;
+    unit->broadcaster.stop(!record.halted.empty());
     co_await load_watched(core, *unit);
     const auto ended = co_await core.parts.store.read(
         [id = unit->id(), now_s = core.wall_ms() / 1000](store::Txn& txn) {

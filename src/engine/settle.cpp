@@ -110,6 +110,9 @@ void Delivery::declare_poison() {
 }
 
 Awaitable<Delivery::Flow> Delivery::next_step() {
+  if (!unit_.halted.empty() && facts_.intent.state == domain::IntentState::settling) {
+    co_return co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "chain_halted"});
+  }
   if (facts_.slot && unit_.is_next(*facts_.slot)) facts_.slot_is_lowest = true;
   domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
   log::debug("step", {{"intent", domain::text(facts_.intent.id)},
@@ -283,6 +286,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
   std::optional<domain::MinedTx> theirs;
   if (seen_.authorization && seen_.authorization->tx) theirs = seen_.authorization->tx;
   if (seen_.consumer && seen_.consumer->tx) theirs = seen_.consumer->tx;
+  if (seen_.ref_found && seen_.ref_found->tx) theirs = seen_.ref_found->tx;
   store::Move move = move_to(domain::IntentState::confirming, "");
   move.tx_hash = step.hash;
   for (const domain::Attempt& one : facts_.attempts) {

@@ -110,9 +110,6 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
-  if (!unit_.halted.empty()) {
-    co_return co_await on(domain::step::Nack{core_.config.policy.retry.cap_ms, "chain_halted"});
-  }
   const domain::Attempt* const stored = attempt(step.attempt);
   ensure(stored != nullptr && stored->hash && !stored->bytes.empty() && facts_.slot,
          "only stored bytes are posted");

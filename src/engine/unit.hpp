@@ -59,9 +59,12 @@ struct Unit {
   KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
   std::int64_t final_noted_ms = 0;
+  std::uint64_t final_followed = 0;  ///< up to here blocks were followed and called final
 
   const domain::ChainId& id() const { return chain.info().id; }
+  /// Nothing is, while the chain is halted: its word on it was taken back.
   bool is_final(const domain::MinedTx& tx) const {
+    if (!halted.empty()) return false;
     const auto verdict = domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
                                          view.heights(), chain.info().finality);
     return verdict == domain::Verdict::final || verdict == domain::Verdict::failed;

@@ -107,23 +107,9 @@ Awaitable<void> Keeper::search_unknown() {
     if (answer.ok() == nullptr || !*answer.ok()) break;
     const domain::MinedTx& tx = **answer.ok();
     for (const Watch::Match& match : unit_.watch.match(tx)) core_.note_mined(unit_, match, tx);
-    if (tx.trailing_ref) co_await note_ref(tx);
+    if (tx.trailing_ref) co_await note_ref_found(core_, unit_, tx);
   }
   account_.searched_to = at;
-}
-
-Awaitable<void> Keeper::note_ref(const domain::MinedTx& tx) {
-  const store::RefFound found{unit_.id(),       account_.address, tx.sequence,
-                              *tx.trailing_ref, tx.hash,          core_.wall_ms()};
-  const auto whose = co_await core_.parts.store.write([found](store::Txn& txn) {
-    store::note_ref_found(txn, found);
-    return store::find_by_ref(txn, found.ref);
-  });
-  log::info("ref_found", {{"account", account_.address.value},
-                          {"sequence", tx.sequence.value},
-                          {"ref", tx.trailing_ref->hex()},
-                          {"intent", whose ? domain::text(whose->id) : ""}});
-  if (whose) core_.note_mined(unit_, {whose->id, false}, tx);
 }
 
 // Its number was used with finality by another transaction, and nothing of its own is in a block.
@@ -139,6 +125,20 @@ Awaitable<void> Keeper::send_back(const Open& open) {
   back.queue_ms = core_.queue_ms();
   const auto moved = co_await core_.move(std::move(back));
   if (moved) core_.wake();
+}
+
+Awaitable<void> note_ref_found(Core& core, Unit& unit, domain::MinedTx tx) {
+  const store::RefFound found{unit.id(),        tx.sender, tx.sequence,
+                              *tx.trailing_ref, tx.hash,   core.wall_ms()};
+  const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
+    store::note_ref_found(txn, found);
+    return store::find_by_ref(txn, found.ref);
+  });
+  log::info("ref_found", {{"account", tx.sender.value},
+                          {"sequence", tx.sequence.value},
+                          {"ref", tx.trailing_ref->hex()},
+                          {"intent", whose ? domain::text(whose->id) : ""}});
+  if (whose) core.note_mined(unit, {whose->id, false}, tx);
 }
 
 }  // namespace holdfast::engine

@@ -47,6 +47,7 @@ class Watch {
     bool own_hash = false;
   };
   std::vector<Match> match(const domain::MinedTx& tx) const;
+  bool knows(const domain::TxHash& hash) const { return by_hash_.contains(hash); }
 
   /// Notes where it was mined. A transaction that failed never takes the place of one that paid.
   void include(Watched& watched, domain::MinedTx tx, bool own_hash);

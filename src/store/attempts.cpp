@@ -109,10 +109,16 @@ Result<void> record_post(Txn& txn, const PostRecord& record) {
   const bool reached_node = record.outcome == domain::AttemptOutcome::accepted && slot &&
                             domain::may_move(slot->slot.state, SlotState::broadcast);
   const auto hash = attempt->hash ? attempt->hash : record.hash;
-  const bool changes = attempt->outcome != record.outcome || attempt->hash != hash;
+  // What a node once had, or may have had, is not made unsent by a later post that never left.
+  const bool went_out = attempt->outcome == domain::AttemptOutcome::accepted ||
+                        attempt->outcome == domain::AttemptOutcome::unknown;
+  const auto outcome = went_out && record.outcome == domain::AttemptOutcome::not_sent
+                           ? attempt->outcome
+                           : record.outcome;
+  const bool changes = attempt->outcome != outcome || attempt->hash != hash;
   execute(txn,
           "UPDATE attempts SET outcome = $1, detail = $2, hash = $3, posted_ms = $4 WHERE row = $5",
-          domain::to_text(record.outcome), record.detail, hash, record.now_ms, record.attempt);
+          domain::to_text(outcome), record.detail, hash, record.now_ms, record.attempt);
   if (reached_node) {
     slot->slot.state = SlotState::broadcast;
     save_slot(txn, slot->slot, record.now_ms);

@@ -55,8 +55,7 @@ const std::string_view intent_columns =
     " i.auth_nonce, i.auth_after_s, i.auth_before_s, i.auth_signature, i.created_ms, i.updated_ms,"
     " i.settling_ms, i.publish_before_s";
 
-const std::string_view ref_found_join =
-    " LEFT JOIN refs_found f ON i.state = 'authorized' AND f.ref = i.ref";
+const std::string_view ref_found_join = " LEFT JOIN refs_found f ON f.ref = i.ref";
 
 Intent intent_from(const Row& row, int at) {
   Intent out;

@@ -99,6 +99,13 @@ std::optional<AccountPlace> place_of(Txn& txn, const domain::ChainId& chain,
 Result<std::optional<domain::Facts>> review_item(Txn& txn, const GapToFill& wanted,
                                                  const std::optional<LastHolder>& holder) {
   if (!holder || holder->state != domain::IntentState::settling) return {std::nullopt};
+  // Given another number since, it does not wait for this one.
+  const auto payment = load_payment(txn, *holder->item);
+  if (!payment || payment->slots.empty() ||
+      payment->slots.back().slot.sequence != wanted.sequence ||
+      payment->slots.back().slot.account != wanted.account) {
+    return {std::nullopt};
+  }
   Move review;
   review.id = *holder->item;
   review.to = domain::IntentState::needs_review;

@@ -198,8 +198,7 @@ domain::Facts Payment::facts() const {
   out.intent = row.intent;
   out.attempts = attempts;
   out.ref_found_in = row.ref_found_in;
-  out.newest_is_released =
-      !slots.empty() && slots.back().slot.state == domain::SlotState::released;
+  out.newest_is_released = !slots.empty() && slots.back().slot.state == domain::SlotState::released;
   const SlotRow* current = current_slot();
   std::vector<std::pair<std::int64_t, domain::Sequence>> numbers;
   for (const SlotRow& each : slots) {

@@ -49,7 +49,7 @@ struct Payment {
 
 /// The columns read by `intent_from`, of a table named `i`; they are this many.
 extern const std::string_view intent_columns;
-/// Brings `f.tx_hash`, the transaction that carries an authorized payment's ref, to an `i`.
+/// Brings `f.tx_hash`, the unknown transaction that carries a payment's ref, to an `i`.
 extern const std::string_view ref_found_join;
 inline constexpr int intent_column_count = 25;
 domain::Intent intent_from(const Row& row, int first_column = 0);

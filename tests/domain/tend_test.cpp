@@ -39,6 +39,9 @@ TEST_CASE("tend: a noop that is stuck is looked for, posted again or made dearer
   CHECK(alone(quiet(handed(true, true))) == Tend::look);
   CHECK(alone(quiet(handed(true, true), FoundAt::not_found)) == Tend::post_noop);
   CHECK(alone(quiet(handed(true, true), FoundAt::pending)) == Tend::dearer_noop);
+  OpenNumber refused = quiet(handed(true, true), FoundAt::not_found);
+  refused.noop_is_refused = true;
+  CHECK(alone(refused) == Tend::dearer_noop);
   CHECK(alone(quiet(handed(true, true), FoundAt::unknown)) == Tend::leave);
   CHECK(alone(quiet(handed(true, true), FoundAt::mined)) == Tend::leave);
   OpenNumber no_block = quiet(handed(true, true), FoundAt::pending);
@@ -86,6 +89,15 @@ TEST_CASE("tend: what a delivery drives is left to it, and holds up those above 
   const std::vector<OpenNumber> unsigned_below{of(IntentState::settling, SlotState::reserved),
                                                handed()};
   CHECK(tend(unsigned_below, true) == std::vector{Tend::leave, Tend::leave});
+}
+
+TEST_CASE("tend: an ended payment's number that was taken back and is nowhere is handed over") {
+  OpenNumber taken = of(IntentState::settled, SlotState::reconciliation_required);
+  CHECK(alone(taken) == Tend::look);
+  taken.found = FoundAt::pending;
+  CHECK(alone(taken) == Tend::leave);
+  taken.found = FoundAt::not_found;
+  CHECK(alone(taken) == Tend::hand_over);
 }
 
 TEST_CASE("tend: no bytes of an ended payment are ever posted") {

@@ -347,6 +347,7 @@ TEST_CASE(
       "acknowledge that first"));
   CHECK(rig.chain.posts().size() == 1);
   REQUIRE(rig.run(rig.engine->acknowledge("ann", {"sim:1"}, "looked at it")).has_value());
+  rig.world.run_for(5'000);  // the chain is looked at afresh first
   CHECK(resolve(rig, intent.id, as(Resolution::rebroadcast), "b").has_value());
 }
 

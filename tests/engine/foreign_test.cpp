@@ -230,3 +230,31 @@ TEST_CASE(
     check_audit(rig);
   }
 }
+
+TEST_CASE("C2: what the lost part of the store left in the pool blocks the account too") {
+  Rig rig(by_hand());
+  rig.start();
+  const domain::Intent paid = rig.create("lost", rig.payout());
+  REQUIRE(rig.reaches(paid.id, IntentState::confirming, 5'000));
+  Rig fresh(by_hand());
+  fresh.chain.hold_pool(true);
+  const sim::PostRecord post = rig.chain.posts().front();
+  REQUIRE(fresh.run(fresh.chain.post(post.bytes, post.hash)).ok() != nullptr);
+  fresh.start();
+  fresh.world.run_for(5'000);
+  CHECK(is_blocked(fresh));
+  const domain::Intent retried = fresh.create("lost", fresh.payout());
+  const auto early =
+      fresh.run(fresh.engine->adopt("ann", fresh.chain.info().id, relayer, "restored"));
+  REQUIRE_FALSE(early.has_value());
+  CHECK(early.error().code == engine::EngineError::try_again);
+  fresh.chain.hold_pool(false);
+  mine_for(fresh, 8);
+  REQUIRE(fresh.run(fresh.engine->adopt("ann", fresh.chain.info().id, relayer, "restored"))
+              .has_value());
+  REQUIRE(mined_until(fresh, retried.id, IntentState::settled, 90));
+  CHECK(fresh.find(retried.id).tx_hash == post.hash);
+  CHECK(fresh.chain.moved(retried.ref) == 1);
+  CHECK(fresh.chain.count(relayer) == 1);
+  check_audit(fresh);
+}

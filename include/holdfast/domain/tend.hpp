@@ -30,6 +30,7 @@ struct OpenNumber {
   bool is_unwanted = false;  ///< past its payment's deadline by chain time, or cancel asked
   bool has_noop = false;
   bool noop_is_out = false;  ///< the newest noop was posted, and not provably kept back
+  bool noop_is_refused = false;  ///< the newest noop, by word: the same bytes may never do
   FoundAt found = FoundAt::not_asked;
   bool is_quiet = false;  ///< nothing of it was posted for `stuck_after`
   bool block_since_post = true;
