@@ -7,19 +7,12 @@
 #include <set>
 
 #include <doctest/doctest.h>
-#include <boost/json/serialize.hpp>
 
-#include "evm/logs.hpp"
 #include "rig.hpp"
 #include "store/journal.hpp"
 
 namespace holdfast::cases {
 namespace {
-
-std::string padded(const std::string& address) {
-  std::string low = to_0x(*from_hex(address));
-  return "0x" + std::string(24, '0') + low.substr(2);
-}
 
 struct Moved {
   std::size_t count = 0;
@@ -27,36 +20,13 @@ struct Moved {
 };
 
 /// Transfers of the asset to the merchant, by the ref in their transaction.
-std::map<std::string, Moved> moved_by_ref(const Rig& rig, std::uint64_t from_block) {
-  json::array topics;
-  topics.emplace_back(evm::topics::transfer.hex());
-  topics.emplace_back(nullptr);
-  topics.emplace_back(padded(rig.merchant.address));
-  json::object filter{
-      {"fromBlock", U256(from_block).quantity()}, {"toBlock", "latest"}, {"address", rig.token}};
-  filter["topics"] = std::move(topics);
-  json::array params;
-  params.emplace_back(std::move(filter));
+std::map<std::string, Moved> moved_by_ref(const Rig& rig) {
   std::map<std::string, Moved> out;
-  const json::value logs = rig.rpc("eth_getLogs", params);
-  for (const json::value& log : logs.as_array()) {
-    const auto hash = json::array{log.at("transactionHash")};
-    const json::value receipt = rig.rpc("eth_getTransactionReceipt", hash);
-    std::string ref;
-    for (const json::value& other : receipt.at("logs").as_array()) {
-      const auto& of_other = other.at("topics").as_array();
-      if (of_other.size() == 3 &&
-          of_other[0].as_string() == evm::topics::authorization_used.hex()) {
-        ref = std::string(of_other[2].as_string());
-      }
-    }
-    if (ref.empty()) {
-      const std::string input = text_of(rig.rpc("eth_getTransactionByHash", hash), "input");
-      if (input.size() >= 66) ref = "0x" + input.substr(input.size() - 64);
-    }
-    Moved& moved = out[ref];
+  for (const Transfer& one : rig.moved()) {
+    if (one.to != rig.merchant.address) continue;
+    Moved& moved = out[one.ref];
     ++moved.count;
-    moved.sum = *moved.sum.plus(*U256::from_0x(log.at("data").as_string()));
+    moved.sum = *moved.sum.plus(one.amount);
   }
   return out;
 }
@@ -106,7 +76,7 @@ void Checks::while_it_runs() {
 
 // 1: at most one transfer an intent, one exactly where there is a post; 7: and the sums agree.
 void Checks::one_transfer_a_post() {
-  const auto moved = moved_by_ref(rig_, rig_.first_block_);
+  const auto moved = moved_by_ref(rig_);
   std::map<std::string, U256> posts;
   for (const Row& row :
        rig_.store().rows("SELECT i.ref, e.legs FROM entries e JOIN intents i ON i.row = e.intent"
@@ -145,13 +115,13 @@ void Checks::holds() {
   CHECK(rig_.store().number(
             "SELECT count(*) FROM entries r WHERE r.kind IN ('post', 'void') AND NOT EXISTS"
             " (SELECT 1 FROM entries h WHERE h.intent = r.intent AND h.kind = 'hold')") == 0);
+  const auto raws = rig_.proxy->raws();
   std::map<std::string, std::uint64_t> counts;
   for (const Person& one : rig_.relayers) counts[one.address] = rig_.nonce(one);
   for (const Row& row : rig_.store().rows(
            "SELECT a.hash, s.sequence, c.address FROM attempts a JOIN slots s ON s.row = a.slot"
            " JOIN accounts c ON c.row = s.account JOIN entries e ON e.intent = a.intent"
            " WHERE e.kind = 'void' AND a.kind = 'pay' AND a.hash IS NOT NULL")) {
-    const auto raws = rig_.proxy->raws();
     const bool sent = std::ranges::any_of(
         raws, [&](const test::SentRaw& raw) { return raw.forwarded && raw.hash == row[0]; });
     if (sent) CHECK_MESSAGE(std::stoull(row[1]) < counts[row[2]], "voided, and may still mine");
@@ -251,14 +221,14 @@ void Rig::check_all(const Allowed& allowed) {
 }
 
 std::size_t Rig::transfers(const Payment& payment) const {
-  const auto moved = moved_by_ref(*this, first_block_);
+  const auto moved = moved_by_ref(*this);
   const auto found = moved.find(payment.ref);
   return found == moved.end() ? 0 : found->second.count;
 }
 
 std::size_t Rig::transfers_of_all() const {
   std::size_t out = 0;
-  for (const auto& [ref, moved] : moved_by_ref(*this, first_block_)) out += moved.count;
+  for (const auto& [ref, moved] : moved_by_ref(*this)) out += moved.count;
   return out;
 }
 

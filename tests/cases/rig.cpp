@@ -101,19 +101,22 @@ Rig::Rig(Options wanted) : options(std::move(wanted)) {
 }
 
 Rig::~Rig() {
-  if (const char* keep = std::getenv("HOLDFAST_CASES_KEEP")) {  // NOLINT(concurrency-mt-unsafe)
-    std::filesystem::copy(folder_.path(), keep,
-                          std::filesystem::copy_options::recursive |
-                              std::filesystem::copy_options::overwrite_existing);
-    std::ofstream raws(std::string(keep) + "/raws");
-    for (const test::SentRaw& raw : proxy->raws()) {
-      raws << raw.wall_ms << " " << raw.sender << " " << raw.nonce << " " << raw.hash
-           << (raw.forwarded ? " forwarded " : " kept back ") << raw.answer << "\n";
-    }
-  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  if (const char* folder = std::getenv("HOLDFAST_CASES_KEEP")) keep(folder);
   server_.reset();
   proxy.reset();
   if (!options.scripted) set_blocks(Blocks::by_hand);
+}
+
+void Rig::keep(const std::string& folder) const {
+  std::filesystem::copy(
+      folder_.path(), folder,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  std::ofstream raws(folder + "/raws");
+  for (const test::SentRaw& raw : proxy->raws()) {
+    raws << raw.wall_ms << " " << raw.sender << " " << raw.nonce << " " << raw.hash
+         << (raw.forwarded ? " forwarded " : " kept back ") << raw.answer << "\n";
+  }
 }
 
 std::string Rig::store_path() const {

@@ -3,6 +3,7 @@
 // a case asks. At the end `check_all` looks at everything, whatever the case was about.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,9 @@
 namespace holdfast::cases {
 
 namespace json = boost::json;
+
+/// Units of the asset that an account is given to start with.
+constexpr std::uint64_t start_tokens = 1'000'000'000'000;
 
 /// An account made for one case.
 struct Person {
@@ -58,6 +62,15 @@ struct Options {
   bool kill_points = false;  ///< the binary that has them
   std::string rpc_url = {};  ///< another way to the proxy, or another node; empty: the proxy
   std::vector<std::string> environment = {};  ///< "NAME=value", for the engine's process
+};
+
+/// What one Transfer event of the asset says.
+struct Transfer {
+  std::string ref;   ///< of the authorization used, else the last 32 bytes of the calldata
+  std::string from;  ///< EIP-55, as `to`
+  std::string to;
+  U256 amount;
+  std::string tx_hash;
 };
 
 struct Answer {
@@ -146,6 +159,8 @@ class Rig {
   std::uint64_t nonce(const Person& person, const std::string& tag = "latest") const;
   bool is_mined(const std::string& hash) const;
   void set_token_balance(const Person& person, std::uint64_t amount);
+  /// All transfers of the asset since the rig was made, those that minted it left out.
+  std::vector<Transfer> moved() const;
   /// How many transfers of the payee's carry this ref.
   std::size_t transfers(const Payment& payment) const;
   std::size_t transfers_of_all() const;
@@ -161,6 +176,8 @@ class Rig {
   /// Raw transactions of the payment's own attempts that passed the proxy.
   std::vector<test::SentRaw> raws_of(const Payment& payment) const;
 
+  /// Copies store, log and configuration there, and writes down the posted transactions.
+  void keep(const std::string& folder) const;
   /// Replays, a stop if it runs, then everything: see checks.cpp.
   void check_all(const Allowed& allowed = {});
 
@@ -180,7 +197,7 @@ class Rig {
 
   test::TempFolder folder_;
   std::unique_ptr<Server> server_;
-  std::uint16_t port_ = 0;
+  std::atomic<std::uint16_t> port_ = 0;  // asked at by several threads while it is started again
   std::string api_key_;
   std::uint64_t first_block_ = 0;
   int keys_ = 0;

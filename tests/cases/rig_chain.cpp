@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "evm/abi.hpp"
+#include "evm/logs.hpp"
 #include "rig.hpp"
 
 namespace holdfast::cases {
@@ -31,8 +32,6 @@ void Rig::set_blocks(Blocks blocks) {
   shared_anvil().call("evm_setIntervalMining", json::array{blocks == Blocks::every_second ? 1 : 0});
   if (blocks == Blocks::at_once) shared_anvil().call("evm_setAutomine", json::array{true});
 }
-
-constexpr std::uint64_t start_tokens = 1'000'000'000'000;
 
 void Rig::fund(const Person& person) {
   const U256 ten_units = *U256::from_decimal("10000000000000000000");
@@ -63,6 +62,50 @@ void Rig::set_token_balance(const Person& person, std::uint64_t amount) {
   Bytes word;
   evm::abi::append_word(word, U256(amount));
   rpc("anvil_setStorageAt", json::array{token, evm::keccak256(place).hex(), to_0x(word)});
+}
+
+namespace {
+
+/// The address in a topic: its last 20 bytes.
+std::string address_in(const json::value& topic) {
+  const std::string text(topic.as_string());
+  return evm::to_checksum(*evm::Address20::from_text("0x" + text.substr(26)));
+}
+
+/// The ref that a transaction carries.
+std::string ref_of(const Rig& rig, const json::value& receipt) {
+  for (const json::value& log : receipt.at("logs").as_array()) {
+    const auto& topics = log.at("topics").as_array();
+    if (topics.size() == 3 && topics[0].as_string() == evm::topics::authorization_used.hex()) {
+      return std::string(topics[2].as_string());
+    }
+  }
+  const auto hash = json::array{receipt.at("transactionHash")};
+  const std::string input = text_of(rig.rpc("eth_getTransactionByHash", hash), "input");
+  return input.size() >= 66 ? "0x" + input.substr(input.size() - 64) : "";
+}
+
+}  // namespace
+
+std::vector<Transfer> Rig::moved() const {
+  json::array params;
+  params.emplace_back(json::object{{"fromBlock", U256(first_block_).quantity()},
+                                   {"toBlock", "latest"},
+                                   {"address", token},
+                                   {"topics", json::array{evm::topics::transfer.hex()}}});
+  std::vector<Transfer> out;
+  const json::value logs = rpc("eth_getLogs", params);
+  for (const json::value& log : logs.as_array()) {
+    Transfer one;
+    one.from = address_in(log.at("topics").at(1));
+    if (one.from == "0x" + std::string(40, '0')) continue;
+    one.to = address_in(log.at("topics").at(2));
+    one.amount = *U256::from_0x(log.at("data").as_string());
+    one.tx_hash = std::string(log.at("transactionHash").as_string());
+    one.ref = ref_of(*this, rpc("eth_getTransactionReceipt", json::array{one.tx_hash}));
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 std::int64_t Rig::count_of(const Payment& payment, const std::string& from_and_where) const {

@@ -122,6 +122,12 @@ void FaultProxy::add(Rule rule) {
 void FaultProxy::heal() {
   const std::lock_guard lock(mutex_);
   rules_.clear();
+  plan_ = nullptr;
+}
+
+void FaultProxy::follow(Plan plan) {
+  const std::lock_guard lock(mutex_);
+  plan_ = std::move(plan);
 }
 
 void FaultProxy::use_node(std::uint16_t port) {
@@ -156,12 +162,9 @@ Fault FaultProxy::decide(const json::object& request) {
   const std::string method = method_of(request);
   const std::lock_guard lock(mutex_);
   const auto same = [&](const auto& one) { return one.first == method; };
-  const auto count = std::ranges::find_if(counts_, same);
-  if (count == counts_.end()) {
-    counts_.emplace_back(method, 1);
-  } else {
-    ++count->second;
-  }
+  auto count = std::ranges::find_if(counts_, same);
+  if (count == counts_.end()) count = counts_.insert(count, {method, 0});
+  ++count->second;
   std::optional<Fault> out;
   for (Counted& one : rules_) {
     if (!one.rule.method.empty() && one.rule.method != method) continue;
@@ -171,6 +174,7 @@ Fault FaultProxy::decide(const json::object& request) {
     const bool over = one.rule.calls > 0 && one.seen >= one.rule.from + one.rule.calls;
     if (!out && begun && !over) out = one.rule.fault;
   }
+  if (!out && plan_) return plan_(method, count->second);
   return out.value_or(Fault{});
 }
 

@@ -93,7 +93,11 @@ class FaultProxy {
   std::uint16_t port() const { return face_.port(); }
   /// The first rule added that matches a call and has calls left decides over it.
   void add(Rule rule);
-  /// All rules go; what they hold back ends as they said.
+  /// Asked about each call that no rule decides over, with how many of its method there were, it
+  /// included. Called on the connections' threads, one at a time; must not wait.
+  using Plan = std::function<Fault(const std::string& method, int call)>;
+  void follow(Plan plan);
+  /// All rules go, and the plan; what they hold back ends as they said.
   void heal();
   void use_node(std::uint16_t port);
   /// Called with each raw transaction before anything is done with it.
@@ -123,6 +127,7 @@ class FaultProxy {
   mutable std::mutex mutex_;
   std::uint16_t node_port_;
   std::vector<Counted> rules_;
+  Plan plan_;
   std::vector<SentRaw> raws_;
   std::vector<std::pair<std::string, int>> counts_;
   std::function<void(const SentRaw&)> observer_;

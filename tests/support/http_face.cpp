@@ -129,7 +129,7 @@ void HttpFace::stop() {
   closing_.notify_all();
   ::shutdown(listening_, SHUT_RDWR);
   acceptor_.join();
-  for (std::thread& one : threads_) one.join();
+  for (Served& one : threads_) one.thread.join();
   ::close(listening_);
 }
 
@@ -150,7 +150,24 @@ void HttpFace::accept_all() {
     const int yes = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     open_.insert(fd);
-    threads_.emplace_back([this, fd] { serve(fd); });
+    reap();
+    Served& served = threads_.emplace_back();
+    served.thread = std::thread([this, fd, &served] {
+      serve(fd);
+      served.ended = true;
+    });
+  }
+}
+
+// A thread that ended keeps its stack until it is joined: too many of those for a long run.
+void HttpFace::reap() {
+  for (auto one = threads_.begin(); one != threads_.end();) {
+    if (one->ended) {
+      one->thread.join();
+      one = threads_.erase(one);
+    } else {
+      ++one;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // waits or closes, and a client. Nothing of the HTTP code under test is in it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -61,7 +62,13 @@ class HttpFace {
   void stop();
 
  private:
+  struct Served {
+    std::thread thread;
+    std::atomic<bool> ended = false;
+  };
+
   void accept_all();
+  void reap();
   void serve(int fd);
   bool write_reply(int fd, const HttpReply& reply);
 
@@ -72,7 +79,7 @@ class HttpFace {
   std::condition_variable closing_;
   bool closed_ = false;
   std::set<int> open_;
-  std::list<std::thread> threads_;
+  std::list<Served> threads_;
   std::thread acceptor_;
 };
 
