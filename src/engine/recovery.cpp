@@ -38,33 +38,51 @@ std::string why_blocked(AccountState& account, const std::optional<store::Accoun
   return "";
 }
 
+struct Search {
+  domain::TxHash hash;
+  Watch::Match whose;
+};
+
+// Side by side. What was not answered is asked again alone: with thousands waiting, a node that
+// fails once in a hundred calls would never be done if each failure began all of it anew.
+Awaitable<bool> search(Core& core, Unit& unit, std::vector<Search> wanted) {
+  constexpr int most_rounds = 5;
+  for (int round = 0; round < most_rounds && !wanted.empty(); ++round) {
+    std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+    for (const Search& one : wanted) asked.push_back(unit.chain.find(one.hash));
+    const auto answers = co_await join_all(std::move(asked));
+    std::vector<Search> rest;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const ports::Whereabouts* const found = answers[i].ok();
+      if (found == nullptr) {
+        rest.push_back(wanted[i]);
+      } else if (found->tx) {
+        core.note_mined(unit, wanted[i].whose, *found->tx);
+      }
+    }
+    if (rest.size() == answers.size()) co_return false;  // nobody is there
+    wanted = std::move(rest);
+  }
+  co_return wanted.empty();
+}
+
 // Where its transactions are now, for everybody watched on this chain: its own, and the one of
 // somebody else it stands on. False: the node did not answer for each.
 Awaitable<bool> look_for_all(Core& core, Unit& unit) {
   const std::vector<domain::IntentId> ids = unit.watch.all();
   for (std::size_t from = 0; from < ids.size(); from += page) {
-    std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
-    std::vector<Watch::Match> whose;
+    std::vector<Search> wanted;
     for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {
       const Watched* const watched = unit.watch.find(ids[i]);
       if (watched == nullptr) continue;
-      for (const domain::TxHash& hash : watched->hashes) {
-        asked.push_back(unit.chain.find(hash));
-        whose.push_back({ids[i], true});
-      }
+      for (const domain::TxHash& hash : watched->hashes) wanted.push_back({hash, {ids[i], true}});
       const auto& cited = watched->intent.tx_hash;
       const auto& own = watched->hashes;
       if (cited && std::find(own.begin(), own.end(), *cited) == own.end()) {
-        asked.push_back(unit.chain.find(*cited));
-        whose.push_back({ids[i], false});
+        wanted.push_back({*cited, {ids[i], false}});
       }
     }
-    const auto answers = co_await join_all(std::move(asked));
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const ports::Whereabouts* const found = answers[i].ok();
-      if (found == nullptr) co_return false;
-      if (found->tx) core.note_mined(unit, whose[i], *found->tx);
-    }
+    if (!co_await search(core, unit, std::move(wanted))) co_return false;
   }
   co_return true;
 }

@@ -204,3 +204,29 @@ TEST_CASE("engine: crashed at any moment and started again, each payment moves o
     check_audit(rig);
   }
 }
+
+TEST_CASE("engine: at a start only what a node did not answer is asked again") {
+  RigOptions options;
+  options.block_ms = 0;
+  options.max_unconsumed = 20;
+  Rig rig(options);
+  rig.start();
+  std::vector<domain::Intent> all;
+  for (int i = 0; i < 20; ++i) all.push_back(rig.create(std::to_string(i), rig.payout()));
+  for (const domain::Intent& one : all) {
+    REQUIRE(rig.reaches(one.id, IntentState::confirming, 20'000));
+  }
+  rig.crash_without_restart();
+  const auto before = rig.chain.script().calls(sim::ChainCall::find);
+  rig.chain.script().fail_next(sim::ChainCall::find, sim::unknown(), 15);
+  rig.start();
+  rig.world.run_for(500);
+  // Once more by those who put the account's open numbers right.
+  CHECK(rig.chain.script().calls(sim::ChainCall::find) == before + 20 + 15 + 20);
+  rig.chain.mine(4);
+  for (const domain::Intent& one : all) {
+    CHECK(rig.reaches(one.id, IntentState::settled, 20'000));
+    check_paid_once(rig, one);
+  }
+  check_audit(rig);
+}
