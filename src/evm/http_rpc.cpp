@@ -291,6 +291,9 @@ asio::awaitable<void> HttpRpc::Core::sleep_and_pump(std::shared_ptr<Core> self, 
 
 void HttpRpc::Core::pause(std::optional<std::int64_t> asked_ms) {
   ++counters_.rate_limited;
+  // Calls that were under way when the pause began say the same thing once more: were each a step
+  // of its own, one burst would be followed by the longest pause.
+  if (!asked_ms && clock_.mono_ms() < paused_until_ms_) return;
   std::int64_t ms = asked_ms.value_or(first_pause_ms << std::min(pauses_in_a_row_, most_doublings));
   // An endpoint that says "at once" and means it not would be asked without a pause.
   ms = std::clamp<std::int64_t>(ms, first_pause_ms, longest_pause_ms);
