@@ -60,7 +60,8 @@ std::optional<Step> outside_sender_asked(const View& view) {
   return nack;
 }
 
-// The slot remembers an attempt that the record does not: a store that lost a part of itself.
+// The slot remembers an attempt that the record does not, or the claim a number: a store that lost
+// a part of itself.
 std::optional<Step> attempt_lost(const View& view) {
   if (!view.facts.attempts.empty() || view.nothing_signed()) return std::nullopt;
   if (view.unread_for_too_long()) return step::Review{"outcome_unknown"};

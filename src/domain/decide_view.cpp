@@ -97,7 +97,8 @@ bool View::any_may_live() const {
 bool View::nothing_signed() const {
   const bool slot_says_signed = facts.slot && (facts.slot->state == SlotState::signed_ ||
                                                facts.slot->state == SlotState::broadcast);
-  return facts.attempts.empty() && !slot_says_signed;
+  const bool gone = facts.number_gone && policy.ordered;
+  return facts.attempts.empty() && !slot_says_signed && !gone;
 }
 
 const Attempt* View::outside_attempt() const {

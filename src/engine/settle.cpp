@@ -70,6 +70,7 @@ Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased 
       facts_(std::move(leased.facts)) {}
 
 Awaitable<void> Delivery::run(bool facts_are_old) {
+  HOLDFAST_KILL_POINT("KP0");
   bool read_first = facts_are_old;
   if (!read_first) core_.changed(facts_);
   for (int steps = 0;;) {
@@ -226,10 +227,11 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
 
 // Paid by somebody else: no slot is taken, the next move cites their transaction.
 Awaitable<Delivery::Flow> Delivery::on(domain::step::ClaimPaid step) {
-  auto claimed = co_await core_.move(move_to(domain::IntentState::settling, "paid by another"));
+  auto claimed = co_await core_.move(
+      move_to(domain::IntentState::settling, std::string(store::claimed_as_paid)));
   if (!claimed) co_return co_await take(std::move(claimed));
   facts_ = std::move(*claimed);
-  store::Move move = move_to(domain::IntentState::confirming, "paid by another");
+  store::Move move = move_to(domain::IntentState::confirming, std::string(store::claimed_as_paid));
   move.tx_hash = step.tx.hash;
   const domain::MinedTx tx = std::move(step.tx);
   const Flow flow = co_await finish(std::move(move));

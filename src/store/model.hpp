@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/base/result.hpp>
@@ -83,6 +84,9 @@ struct Candidate {
   domain::Sequence chain_latest;
   domain::Sequence chain_pending;
 };
+
+/// The reason of a claim that takes no number: somebody else paid already.
+inline constexpr std::string_view claimed_as_paid = "paid by another";
 
 /// One move of the transition table, with all the row's effects in the same transaction.
 struct Move {

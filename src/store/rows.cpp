@@ -68,6 +68,21 @@ bool never_settled(domain::IntentState state) {
          state == domain::IntentState::canceled;
 }
 
+// Every claim takes a number, but for what somebody else had paid already. Asked of the history
+// only where nothing is there.
+bool number_gone(Txn& txn, const Payment& payment) {
+  const domain::IntentState state = payment.intent().state;
+  const bool open =
+      state == domain::IntentState::settling || state == domain::IntentState::needs_review;
+  if (!open || !payment.slots.empty() || !payment.attempts.empty()) return false;
+  const auto claimed = first(
+      txn,
+      "SELECT reason FROM events WHERE intent = $1 AND to_state = 'settling'"
+      " AND from_state = 'authorized'",
+      [](const Row& row) { return row.text(0); }, payment.row.row);
+  return claimed && *claimed != claimed_as_paid;
+}
+
 }  // namespace
 
 void load_rest(Txn& txn, Payment& payment) {
@@ -78,12 +93,14 @@ void load_rest(Txn& txn, Payment& payment) {
   each(
       txn, slots_sql, [&](const Row& row) { payment.slots.push_back(slot_from(row)); },
       payment.row.row);
+  payment.number_gone = number_gone(txn, payment);
 }
 
 std::optional<Payment> load_payment(Txn& txn, const domain::IntentId& id) {
   auto row = load_intent(txn, id);
   if (!row) return std::nullopt;
-  Payment payment{std::move(*row), {}, {}};
+  Payment payment;
+  payment.row = std::move(*row);
   load_rest(txn, payment);
   return payment;
 }
@@ -199,6 +216,7 @@ domain::Facts Payment::facts() const {
   out.attempts = attempts;
   out.ref_found_in = row.ref_found_in;
   out.newest_is_released = !slots.empty() && slots.back().slot.state == domain::SlotState::released;
+  out.number_gone = number_gone;
   const SlotRow* current = current_slot();
   std::vector<std::pair<std::int64_t, domain::Sequence>> numbers;
   for (const SlotRow& each : slots) {

@@ -35,6 +35,7 @@ struct Payment {
   IntentRow row;
   std::vector<domain::Attempt> attempts;
   std::vector<SlotRow> slots;
+  bool number_gone = false;  ///< as domain::Facts says
 
   domain::Intent& intent() { return row.intent; }
   const domain::Intent& intent() const { return row.intent; }

@@ -365,6 +365,13 @@ TEST_CASE(
   CHECK(s.step() == "nack");  // proof 1 does not hold: something was signed
   s.now.chain_s = s.facts.intent.settling_ms / 1000 + s.policy.review_after_ms / 1000;
   CHECK(s.take<step::Review>().reason == "outcome_unknown");
+  // As much where the number is gone, too; but not where a chain has none.
+  Scene gone = claimed();
+  gone.facts.slot.reset();
+  gone.facts.number_gone = true;
+  CHECK(gone.why() == "attempt_lost");
+  gone.policy.ordered = false;
+  CHECK(gone.why() != "attempt_lost");
 }
 
 TEST_CASE("decide: settling: a spent budget fails only with proof, and is reviewed otherwise") {

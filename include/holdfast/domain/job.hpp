@@ -46,6 +46,9 @@ struct Facts {
   /// A payout that nothing was signed for, while a transaction of our account that this store knows
   /// nothing of carries its ref: it may have been paid by what the store lost.
   std::optional<TxHash> ref_found_in;
+  /// It was claimed with a number, and neither the number nor an attempt is stored any more: what
+  /// was signed is not known. Says nothing where a chain has no numbers.
+  bool number_gone = false;
 };
 
 }  // namespace holdfast::domain
