@@ -80,7 +80,7 @@ Rig::Rig(Options wanted) : options(std::move(wanted)) {
     token = scripted_token;
     node->add_token(token, token_name, "1");
   } else {
-    token = anvil_token();
+    token = options.token.empty() ? anvil_token() : options.token;
     shared_anvil().call("anvil_dropAllTransactions");
     set_blocks(Blocks::by_hand);
   }
@@ -91,11 +91,15 @@ Rig::Rig(Options wanted) : options(std::move(wanted)) {
   const auto height = U256::from_0x(rpc("eth_blockNumber").as_string());
   first_block_ = height->to_u64().value_or(0);
   proxy = std::make_unique<test::FaultProxy>(node_port());
-  proxy->observe([this](const test::SentRaw& raw) {
-    if (store().has_attempt(raw.hash)) return;
-    const std::lock_guard lock(stored_first_mutex_);
-    posted_unstored_.push_back(raw.hash);
-  });
+  if (options.proxy_too) second = std::make_unique<test::FaultProxy>(node_port());
+  for (test::FaultProxy* const one : {proxy.get(), second.get()}) {
+    if (one == nullptr) continue;
+    one->observe([this](const test::SentRaw& raw) {
+      if (store().has_attempt(raw.hash)) return;
+      const std::lock_guard lock(stored_first_mutex_);
+      posted_unstored_.push_back(raw.hash);
+    });
+  }
   write_config();
   api_key_ = add_key("shop", "");
 }
@@ -105,6 +109,7 @@ Rig::~Rig() {
   if (const char* folder = std::getenv("HOLDFAST_CASES_KEEP")) keep(folder);
   server_.reset();
   proxy.reset();
+  second.reset();
   if (!options.scripted) set_blocks(Blocks::by_hand);
 }
 
@@ -127,6 +132,11 @@ std::string Rig::store_path() const {
 
 std::uint16_t Rig::node_port() const { return node ? node->port() : shared_anvil().port(); }
 
+std::string Rig::rpc_url_line() const {
+  if (second) return "";  // tables of their own
+  return "rpc_url = \"" + (options.rpc_url.empty() ? proxy->url() : options.rpc_url) + "\"\n";
+}
+
 void Rig::write_config() const {
   std::ostringstream out;
   out << "drain_ms = " << options.drain_ms << "\n[store]\npath = \"" << store_path()
@@ -135,11 +145,17 @@ void Rig::write_config() const {
       << "\nstuck_after_ms = " << options.stuck_after_ms
       << "\nreview_after_ms = " << options.review_after_ms
       << "\nretry_cap_ms = " << options.retry_cap_ms << "\n"
-      << options.more_engine << "\n[[chain]]\nid = \"eip155:31337\"\nrpc_url = \""
-      << (options.rpc_url.empty() ? proxy->url() : options.rpc_url)
-      << "\"\nrpc_deadline_ms = " << options.deadline_ms << "\nrpc_batch = " << options.rpc_batch
-      << "\nmax_unconsumed = " << options.max_unconsumed << "\npoll_ms = 200\n"
-      << options.more_chain << "\n[[chain.asset]]\naddress = \"" << token << "\"\nname = \""
+      << options.more_engine << "\n[[chain]]\nid = \"eip155:31337\"\n"
+      << rpc_url_line() << "rpc_deadline_ms = " << options.deadline_ms
+      << "\nrpc_batch = " << options.rpc_batch << "\nmax_unconsumed = " << options.max_unconsumed
+      << "\npoll_ms = 200\n"
+      << options.more_chain << "\n";
+  if (second) {
+    for (const std::string& url : {proxy->url(), second->url()}) {
+      out << "[[chain.endpoint]]\nurl = \"" << url << "\"\n";
+    }
+  }
+  out << options.more_assets << "[[chain.asset]]\naddress = \"" << token << "\"\nname = \""
       << token_name << "\"\nversion = \"1\"\n";
   for (std::size_t i = 0; i < relayers.size(); ++i) {
     const std::string file = folder_ / ("account" + std::to_string(i) + ".key");
@@ -147,7 +163,7 @@ void Rig::write_config() const {
       std::ofstream(file) << relayers[i].key << "\n";
       std::filesystem::permissions(file, std::filesystem::perms(0600));
     }
-    out << "[[chain.account]]\nkey_file = \"" << file << "\"\n";
+    out << "[[chain.account]]\nkey_file = \"" << file << "\"\n" << options.more_account;
   }
   std::ofstream(config_path()) << out.str();
 }

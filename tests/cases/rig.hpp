@@ -58,9 +58,13 @@ struct Options {
   std::string store_folder = {};  ///< empty: the rig's own
   std::string more_engine = {};   ///< lines for [engine]
   std::string more_chain = {};    ///< lines for [[chain]]
+  std::string more_account = {};  ///< lines for each [[chain.account]]
+  std::string more_assets = {};   ///< whole [[chain.asset]] tables beside the token's
   std::string log_level = "debug";
   bool kill_points = false;  ///< the binary that has them
   std::string rpc_url = {};  ///< another way to the proxy, or another node; empty: the proxy
+  bool proxy_too = false;  ///< a second proxy before the same node, as a second endpoint
+  std::string token = {};  ///< an asset of the case's own, put there before; nobody has any of it
   std::vector<std::string> environment = {};  ///< "NAME=value", for the engine's process
 };
 
@@ -84,21 +88,21 @@ struct Answer {
 struct Payment {
   std::string id;
   std::string ref;
-  std::string key;     ///< the idempotency key of its creation
-  std::string request; ///< that request's body
+  std::string key;  ///< the idempotency key of its creation
+  std::string request;  ///< that request's body
   std::string first_answer;
-  std::string token;   ///< the API key it came with
+  std::string token;  ///< the API key it came with
   std::string method;
 };
 
 /// What a case does not hold to, each with the reason at the place of use.
 struct Allowed {
-  bool server_errors = false;    ///< 5xx answers: a store fault was injected
-  bool more_numbers = false;     ///< a second number for an intent
-  bool more_bodies = false;      ///< other bytes at the same number
-  bool queued = false;           ///< transactions left above a gap, or gaps in the numbers
+  bool server_errors = false;  ///< 5xx answers: a store fault was injected
+  bool more_numbers = false;  ///< a second number for an intent
+  bool more_bodies = false;  ///< other bytes at the same number
+  bool queued = false;  ///< transactions left above a gap, or gaps in the numbers
   bool unpaired_transfers = false;  ///< the chain was taken back below its final height
-  bool unsettled = false;        ///< payments that are not terminal
+  bool unsettled = false;  ///< payments that are not terminal
 };
 
 class Rig {
@@ -150,6 +154,17 @@ class Rig {
   bool mine_until(const Payment& one, const std::string& state, std::int64_t ms = 20'000);
   /// A second API key, another caller.
   std::string add_key(const std::string& name, const std::string& scope);
+  /// An operator answers for what used the first account elsewhere; asks until it is taken.
+  void adopt();
+  /// Stopped; the store's files go, and a new store begins with a key for the same caller. What was
+  /// before is no business of `check_all` any more.
+  void lose_store();
+  /// The store's files, the watermark beside them included; `from` and `to` are folders.
+  static void copy_store(const std::string& from, const std::string& to, bool with_mark);
+  static void remove_store(const std::string& folder);
+  /// Statements of a hand that is not ours, on the store of a stopped engine.
+  void tamper(const std::string& sql) const;
+  bool logged(const std::string& words) const { return log().find(words) != std::string::npos; }
 
   // --- the chain --------------------------------------------------------------------------------
   json::value rpc(const std::string& method, const json::array& params = {}) const;
@@ -183,6 +198,7 @@ class Rig {
 
   std::unique_ptr<test::ScriptedNode> node;  ///< when scripted
   std::unique_ptr<test::FaultProxy> proxy;
+  std::unique_ptr<test::FaultProxy> second;  ///< the second endpoint, when there are two
   std::string token;  ///< the asset
   std::vector<Person> relayers;
   Person payer = new_person();
@@ -193,6 +209,7 @@ class Rig {
   friend class Checks;
 
   void write_config() const;
+  std::string rpc_url_line() const;
   std::uint16_t node_port() const;
 
   test::TempFolder folder_;

@@ -152,10 +152,11 @@ void FaultProxy::forget_raws() {
 
 int FaultProxy::calls(const std::string& method) const {
   const std::lock_guard lock(mutex_);
+  int out = 0;
   for (const auto& [name, count] : counts_) {
-    if (name == method) return count;
+    if (method.empty() || name == method) out += count;
   }
-  return 0;
+  return out;
 }
 
 Fault FaultProxy::decide(const json::object& request) {

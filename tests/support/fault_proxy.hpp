@@ -105,7 +105,7 @@ class FaultProxy {
 
   std::vector<SentRaw> raws() const;
   void forget_raws();
-  /// Calls of this method seen so far, whatever became of them.
+  /// Calls of this method (empty: of any) seen so far, whatever became of them.
   int calls(const std::string& method) const;
 
  private:
