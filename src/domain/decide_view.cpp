@@ -196,8 +196,10 @@ std::string View::refusal() const {
   return seen.simulation->reason.empty() ? "refused" : seen.simulation->reason;
 }
 
+// Not believed of bytes that a node has all the same.
 bool View::post_refused_for_good() const {
-  return seen.post && seen.post->answer == PostAnswer::refused_for_good && seen.post->looked_again;
+  return seen.post && seen.post->answer == PostAnswer::refused_for_good &&
+         seen.post->looked_again && newest_found({HashSeen::Result::pending}) == nullptr;
 }
 
 const MinedTx* View::consumer(const Slot& slot) const {

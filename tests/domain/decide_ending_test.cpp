@@ -254,6 +254,12 @@ TEST_CASE("decide: settling: what is given up and found in a pool is handed over
   CHECK(s.step() == "hand_over");
 }
 
+TEST_CASE("decide: settling: refused for good and yet in a pool: the refusal is not believed") {
+  const Scene s =
+      signed_scene().posted(PostAnswer::refused_for_good, true).searched({Found::pending});
+  CHECK(s.step() == "confirm");
+}
+
 TEST_CASE("decide: settling: given up without proof for the whole grace it goes to review") {
   Scene s = signed_scene().searched({Found::not_found}).past_deadline();
   s.seen.final_sequence = slot_sequence;
