@@ -294,6 +294,14 @@ TEST_CASE("rpc trouble: limits in a row make the pauses longer, and never longer
   CHECK(longest == 30'000);
 }
 
+TEST_CASE("rpc trouble: a burst that is limited is one limit, however many calls it had") {
+  RpcScene scene(says(http_reply(429, "")));
+  scene.open({.max_batch_calls = 1});
+  scene.finish(scene.ask_many(4));
+  CHECK(scene.rpc->counters().rate_limited == 4);
+  CHECK(scene.rpc->held_back_ms() == 250);
+}
+
 TEST_CASE("rpc trouble: a call held back for longer than its deadline was not sent") {
   RpcScene scene(says(http_reply(429, "", "Retry-After: 3600\r\n")));
   scene.open();
