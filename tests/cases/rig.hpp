@@ -70,7 +70,7 @@ struct Options {
 
 /// What one Transfer event of the asset says.
 struct Transfer {
-  std::string ref;   ///< of the authorization used, else the last 32 bytes of the calldata
+  std::string ref;  ///< of the authorization used, else the last 32 bytes of the calldata
   std::string from;  ///< EIP-55, as `to`
   std::string to;
   U256 amount;
