@@ -79,7 +79,7 @@ bool number_gone(Txn& txn, const Payment& payment) {
       txn,
       "SELECT reason FROM events WHERE intent = $1 AND to_state = 'settling'"
       " AND from_state = 'authorized'",
-      [](const Row& row) { return row.text(0); }, payment.row.row);
+      [](const Row& row) { return std::string(row.text(0)); }, payment.row.row);
   return claimed && *claimed != claimed_as_paid;
 }
 

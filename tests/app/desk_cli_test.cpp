@@ -49,6 +49,7 @@ std::string parked_payment(const std::string& path, std::int64_t number, bool en
   store::Move claim;
   claim.id = intent.id;
   claim.to = domain::IntentState::settling;
+  claim.reason = store::claimed_as_paid;  // it takes no number here
   claim.actor = domain::Actor::relayer;
   claim.now_ms = intent.created_ms;
   claim.receipt = lease.receipts.front();

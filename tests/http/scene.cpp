@@ -273,6 +273,7 @@ void Scene::park(const std::string& id) {
   store::Move move;
   move.id = *domain::intent_id_from(id);
   move.to = domain::IntentState::settling;
+  move.reason = store::claimed_as_paid;  // it takes no number here
   move.actor = domain::Actor::relayer;
   move.receipt = lease.receipts.front();
   store::Move park = move;
