@@ -229,7 +229,10 @@ TEST_CASE("R4: called underpriced all the same, the next try is above it, at the
   // Bounded: a body or two a stuck time, not one an answer.
   CHECK(versions.size() <= 4);
   CHECK(bodies(rig, sender, 1).empty());
-  CHECK(text_of(rig.detail(one.id), "tx_hash") != refused);
+  const json::value detail = rig.detail(one.id);
+  CHECK(text_of(detail, "tx_hash") != refused);
+  CHECK(text_of(detail.at("attempts").at(1), "hash") == refused);
+  CHECK(text_of(detail.at("attempts").at(1), "outcome") == "refused");
   rig.node->judge({});
   rig.node->hold_pool(false);
   CHECK(rig.mine_until(one, "settled"));
