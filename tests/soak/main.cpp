@@ -144,6 +144,8 @@ cases::Options Soak::options_of(const Wanted& wanted) {
   cases::Options out;
   out.blocks = cases::Blocks::every_second;
   out.relayers = 3;
+  // Often killed: with the usual 10 s hardly a lost transaction would be missed between two kills.
+  out.stuck_after_ms = 4'000;
   // Half of the seeds put many calls into one exchange, where one call's fault is that call's.
   out.rpc_batch = wanted.settings.seed % 2 == 0 ? 1 : 100;
   out.log_level = wanted.log_level;
