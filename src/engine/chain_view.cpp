@@ -9,15 +9,33 @@ namespace holdfast::engine {
 void ChainView::see(const ports::Head& head) {
   heights_.latest = head.latest.height;
   heights_.safe = std::max(heights_.safe, head.safe_height);
-  heights_.finalized = std::max(heights_.finalized, head.finalized_height);
   latest_time_s_ = head.latest_time_s;
-  finalized_time_s_ = std::max(finalized_time_s_, head.finalized_time_s);
+  if (head.finalized.height >= told_final_.height) {
+    told_final_ = head.finalized;
+    told_final_time_s_ = head.finalized_time_s;
+  }
+  hold();
+}
+
+std::optional<domain::BlockRef> ChainView::strays() const {
+  const auto followed = hash_at(told_final_.height);
+  if (!followed || *followed == told_final_.hash) return std::nullopt;
+  return told_final_;
+}
+
+// One below what is followed is an ancestor of it; one above is not reached yet.
+void ChainView::hold() {
+  if (blocks_.empty() || told_final_.height > blocks_.back().height || strays()) return;
+  heights_.finalized = std::max(heights_.finalized, told_final_.height);
+  finalized_time_s_ = std::max(finalized_time_s_, told_final_time_s_);
 }
 
 void ChainView::forget_finality() {
   heights_.safe = 0;
   heights_.finalized = 0;
   finalized_time_s_ = 0;
+  told_final_ = {};
+  told_final_time_s_ = 0;
 }
 
 std::optional<domain::BlockRef> ChainView::tip() const {
@@ -25,7 +43,10 @@ std::optional<domain::BlockRef> ChainView::tip() const {
   return blocks_.back();
 }
 
-void ChainView::restart(const domain::BlockRef& ref) { blocks_.assign(1, ref); }
+void ChainView::restart(const domain::BlockRef& ref) {
+  blocks_.assign(1, ref);
+  hold();
+}
 
 bool ChainView::push(const ports::Block& block) {
   ensure(!blocks_.empty(), "a chain is followed from a block");
@@ -33,6 +54,7 @@ bool ChainView::push(const ports::Block& block) {
   if (block.ref.height != tip.height + 1 || block.parent != tip.hash) return false;
   blocks_.push_back(block.ref);
   if (blocks_.size() > most_blocks) blocks_.pop_front();
+  hold();
   return true;
 }
 

@@ -14,8 +14,12 @@ namespace holdfast::engine {
 class ChainView {
  public:
   /// Heights and times of a new head. `safe` and `finalized` never go down: nodes differ, what was
-  /// final stays final.
+  /// final stays final. `finalized` is believed only once the blocks followed lead to that very
+  /// block: a head put together from two reads may name one that is canonical no more as newest.
   void see(const ports::Head& head);
+  /// The final block that was told, where another is followed at its height: that one is to be
+  /// taken back.
+  std::optional<domain::BlockRef> strays() const;
 
   /// The chain took back what it called final: what it says from now on counts.
   void forget_finality();
@@ -37,8 +41,12 @@ class ChainView {
  private:
   static constexpr std::size_t most_blocks = 1024;
 
+  void hold();
+
   std::deque<domain::BlockRef> blocks_;  // consecutive heights, newest last
   domain::ChainHeights heights_;
+  domain::BlockRef told_final_;  // the highest that a head named
+  std::int64_t told_final_time_s_ = 0;
   std::int64_t latest_time_s_ = 0;
   std::int64_t finalized_time_s_ = 0;
 };

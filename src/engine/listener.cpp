@@ -34,7 +34,7 @@ class Listener {
   Awaitable<void> tell_used_late();
   Awaitable<void> note_refs();
   Awaitable<bool> act_on(domain::IntentId id);
-  Awaitable<bool> still_canonical(const Inclusion& inclusion);
+  Awaitable<std::optional<bool>> still_canonical(const Inclusion& inclusion);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
                        domain::Evidence evidence);
   void down(std::string why);
@@ -104,6 +104,9 @@ Awaitable<bool> Listener::poll() {
     if (!co_await read_accounts(core_, unit_)) co_return false;
     accounts_read_ms_ = now_ms;
   }
+  if (const auto final = unit_.view.strays()) {
+    if (!co_await take_back(*final)) co_return false;
+  }
   if (!co_await catch_up(*head.ok())) co_return false;
   const std::uint64_t tip = unit_.view.tip()->height;
   if (tip == head.ok()->latest.height) {
@@ -126,7 +129,18 @@ Awaitable<bool> Listener::catch_up(const ports::Head& head) {
   }
   const auto known = unit_.view.hash_at(head.latest.height);
   if (known && *known != head.latest.hash) {
-    if (!co_await take_back(head.latest)) co_return false;
+    domain::BlockRef canonical = head.latest;
+    // Against what is final stands only what is asked for now: the head may be of a moment ago.
+    if (canonical.height <= unit_.view.heights().finalized) {
+      const auto answer = co_await unit_.chain.block_hash(canonical.height);
+      if (answer.ok() == nullptr) {
+        unit_.why = answer.text();
+        co_return false;
+      }
+      if (!*answer.ok() || **answer.ok() == *known) co_return true;
+      canonical.hash = **answer.ok();
+    }
+    if (!co_await take_back(canonical)) co_return false;
   }
   while (unit_.view.tip()->height < head.latest.height) {
     const auto answer = co_await unit_.chain.block(unit_.view.tip()->height + 1);
@@ -252,12 +266,12 @@ Awaitable<void> Listener::note_refs() {
 }
 
 // A block followed by its parent hash is canonical; one below what was followed is asked for.
-Awaitable<bool> Listener::still_canonical(const Inclusion& inclusion) {
+Awaitable<std::optional<bool>> Listener::still_canonical(const Inclusion& inclusion) {
   const domain::BlockRef block = inclusion.tx.block;
   if (const auto hash = unit_.view.hash_at(block.height)) co_return *hash == block.hash;
   const auto answer = co_await unit_.chain.block_hash(block.height);
-  // No answer: judged with the next head.
-  co_return answer.ok() == nullptr || *answer.ok() == block.hash;
+  if (answer.ok() == nullptr || !*answer.ok()) co_return std::nullopt;
+  co_return **answer.ok() == block.hash;
 }
 
 /// True when it moved.
@@ -268,13 +282,14 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   std::optional<Inclusion> inclusion = watched->inclusion;
   domain::FollowSeen seen;
   if (inclusion) {
-    const bool canonical = co_await still_canonical(*inclusion);
+    const std::optional<bool> canonical = co_await still_canonical(*inclusion);
+    if (!canonical) co_return false;  // judged with the next head
     seen.included = true;
     seen.own_hash = inclusion->own_hash;
     const domain::Inclusion at{inclusion->tx.block, inclusion->tx.succeeded};
-    seen.verdict = canonical ? domain::verdict(at, inclusion->tx.block.hash, unit_.view.heights(),
-                                               unit_.chain.info().finality)
-                             : domain::Verdict::lost;
+    seen.verdict = *canonical ? domain::verdict(at, inclusion->tx.block.hash, unit_.view.heights(),
+                                                unit_.chain.info().finality)
+                              : domain::Verdict::lost;
   } else if (watched->lost) {
     seen.verdict = domain::Verdict::lost;
   }

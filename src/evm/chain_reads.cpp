@@ -115,14 +115,15 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice) {
     finalized = *deep.ok();
     safe = height;
   } else {
-    // A block may have come between the reads; what is final is canonical and may stand for newest.
-    if (finalized.ref.height > latest.ref.height) latest = finalized;
+    // A block may have come between the reads; what is final is canonical and may stand for newest,
+    // also for another at its height.
+    if (finalized.ref.height >= latest.ref.height) latest = finalized;
     safe = std::clamp(headers[1].ref.height, finalized.ref.height, latest.ref.height);
   }
   co_return ports::Head{.latest = latest.ref,
                         .latest_time_s = latest.time_s,
                         .safe_height = safe,
-                        .finalized_height = finalized.ref.height,
+                        .finalized = finalized.ref,
                         .finalized_time_s = finalized.time_s};
 }
 

@@ -77,7 +77,8 @@ ports::Awaitable<ports::Outcome<ports::Head>> ScriptedChain::head() {
   return answer<ports::Head>(ChainCall::head, [this]() -> ports::Outcome<ports::Head> {
     const ports::Block& latest = newest();
     const ports::Block& last_final = blocks_[finalized_].block;
-    return ports::Head{latest.ref, latest.time_s, finalized_, finalized_, last_final.time_s};
+    return ports::Head{script_.take_latest().value_or(latest.ref), latest.time_s, finalized_,
+                       last_final.ref, last_final.time_s};
   });
 }
 

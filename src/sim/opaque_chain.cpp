@@ -86,7 +86,7 @@ ports::Awaitable<ports::Outcome<ports::Head>> OpaqueChain::head() {
   return answer<ports::Head>(ChainCall::head, ports::Head{{latest, hash_at(latest)},
                                                           time_s_at(latest),
                                                           last_final,
-                                                          last_final,
+                                                          {last_final, hash_at(last_final)},
                                                           time_s_at(last_final)});
 }
 

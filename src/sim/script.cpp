@@ -28,6 +28,13 @@ std::optional<Failure> ChainScript::enter(ChainCall call) {
   return first;
 }
 
+std::optional<domain::BlockRef> ChainScript::take_latest() {
+  if (latest_.empty()) return std::nullopt;
+  const domain::BlockRef next = latest_.front();
+  latest_.pop_front();
+  return next;
+}
+
 NextPost ChainScript::take_post() {
   if (posts_.empty()) return NextPost::accept();
   NextPost next = std::move(posts_.front());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <holdfast/base/bytes.hpp>
+#include <holdfast/domain/finality.hpp>
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/ports/outcome.hpp>
 
@@ -67,6 +68,8 @@ class ChainScript {
   /// The next `times` calls of this kind fail so, before they have any effect.
   void fail_next(ChainCall call, Failure failure, std::size_t times = 1);
   void next_post(NextPost next) { posts_.push_back(std::move(next)); }
+  /// The next head names this block as the newest, whatever else it says: a read of a moment ago.
+  void next_latest(domain::BlockRef block) { latest_.push_back(block); }
   /// While down, reads are unknown and posts not sent.
   void set_down(bool down) { down_ = down; }
   /// While set, `check` refuses, and everything else is answered as ever.
@@ -78,12 +81,14 @@ class ChainScript {
   /// Counts a call; the failure that it is to end with, if any.
   std::optional<Failure> enter(ChainCall call);
   NextPost take_post();
+  std::optional<domain::BlockRef> take_latest();
   bool wrong_chain() const { return wrong_chain_; }
 
  private:
   std::map<ChainCall, std::uint64_t> calls_;
   std::map<ChainCall, std::deque<Failure>> failures_;
   std::deque<NextPost> posts_;
+  std::deque<domain::BlockRef> latest_;
   bool down_ = false;
   bool wrong_chain_ = false;
 };

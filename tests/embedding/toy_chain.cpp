@@ -102,8 +102,8 @@ ToyChain::Answer<Head> ToyChain::head() {
   mine_what_is_due();
   const Block& newest = blocks_.back();
   const std::uint64_t final_height = finalized();
-  co_return Head{newest.ref, newest.time_s, final_height, final_height,
-                 blocks_[final_height].time_s};
+  const Block& last_final = blocks_[final_height];
+  co_return Head{newest.ref, newest.time_s, final_height, last_final.ref, last_final.time_s};
 }
 
 ToyChain::Answer<std::optional<Block>> ToyChain::block(std::uint64_t height) {

@@ -230,3 +230,52 @@ TEST_CASE("engine: at a start only what a node did not answer is asked again") {
   }
   check_audit(rig);
 }
+
+TEST_CASE("engine: a head that names a replaced block as newest makes nothing in it final") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.mine();
+  rig.world.run_for(3'000);
+  const auto newest = rig.run(rig.chain.head());
+  REQUIRE(newest.ok() != nullptr);
+  rig.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
+  rig.chain.mine(2);
+  REQUIRE(rig.chain.finalized() == newest.ok()->latest.height);
+  rig.chain.script().next_latest(newest.ok()->latest);
+  rig.chain.script().next_latest(newest.ok()->latest);
+  rig.world.run_for(3'000);
+  CHECK(rig.state(intent.id) != IntentState::settled);
+  CHECK(
+      rig.read([](store::Txn& txn) { return store::chain_record(txn, {"sim:1"}); }).halted.empty());
+  rig.world.run_for(10'000);
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 20'000));
+  check_paid_once(rig, intent);
+  check_audit(rig);
+}
+
+TEST_CASE("engine: a replaced block told again later takes back nothing that is final") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.mine();
+  rig.world.run_for(3'000);
+  const auto replaced = rig.run(rig.chain.head());
+  REQUIRE(replaced.ok() != nullptr);
+  rig.chain.reorg(1, sim::ScriptedChain::Fate::repooled);
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 20'000));
+  rig.chain.script().next_latest(replaced.ok()->latest);
+  rig.world.run_for(5'000);
+  CHECK(
+      rig.read([](store::Txn& txn) { return store::chain_record(txn, {"sim:1"}); }).halted.empty());
+  check_paid_once(rig, intent);
+  check_audit(rig);
+}

@@ -89,7 +89,7 @@ TEST_CASE("chain endpoints: a head is one endpoint's, whole") {
   const auto head = scene.run(scene.chain->head());
   REQUIRE(head.ok() != nullptr);
   CHECK(head.ok()->safe_height == 50);
-  CHECK(head.ok()->finalized_height == 40);
+  CHECK(head.ok()->finalized.height == 40);
 }
 
 TEST_CASE("L5: a call to an address without code is refused before anything is sent") {

@@ -63,7 +63,7 @@ TEST_CASE("chain: the head has the newest block and the heights of both tags") {
   CHECK(head.ok()->latest.hash.hex() == bench.node.blocks[100].hash);
   CHECK(head.ok()->latest_time_s == 1'700'000'100);
   CHECK(head.ok()->safe_height == 95);
-  CHECK(head.ok()->finalized_height == 90);
+  CHECK(head.ok()->finalized.height == 90);
   CHECK(head.ok()->finalized_time_s == 1'700'000'090);
   CHECK(bench.node.asked.size() == 3);
 }
@@ -84,13 +84,28 @@ TEST_CASE("chain: a finalized block above a newest read earlier stands for the n
   CHECK(head.ok()->safe_height == 6);
 }
 
+TEST_CASE("chain: another newest block at the final height is a read of a moment ago") {
+  Bench bench;
+  bench.node.overrides["eth_getBlockByNumber"] = [](const json::array& params) -> Answer {
+    const bool is_final = params.at(0) == "finalized";
+    return json::value{{"number", "0x6"},
+                       {"hash", word(is_final ? 6 : 7)},
+                       {"parentHash", word(5)},
+                       {"timestamp", "0x10"}};
+  };
+  const auto head = run(bench.chain.head());
+  REQUIRE(head.ok() != nullptr);
+  CHECK(head.ok()->latest.hash.hex() == word(6));
+  CHECK(head.ok()->finalized == head.ok()->latest);
+}
+
 TEST_CASE("chain: without tags the head's final block is the one so many confirmations deep") {
   Bench bench(
       {.id = chain_id, .finality = {FinalityTag::finalized, 12}, .confirmations_only = true});
   bench.node.overrides["eth_getTransactionCount"] = always(json::value("0x0"));
   const auto head = run(bench.chain.head());
   REQUIRE(head.ok() != nullptr);
-  CHECK(head.ok()->finalized_height == 89);
+  CHECK(head.ok()->finalized.height == 89);
   CHECK(head.ok()->safe_height == 89);
   CHECK(head.ok()->finalized_time_s == 1'700'000'089);
   for (const auto& [method, params] : bench.node.asked) {

@@ -160,7 +160,7 @@ TEST_CASE("T3: an endpoint that changes its chain is found within 30 s, and its 
   CHECK(scene.state(1) == quarantined);
   const auto head = scene.run(scene.chain->head());
   REQUIRE(head.ok() != nullptr);
-  CHECK(head.ok()->finalized_height == 90);
+  CHECK(head.ok()->finalized.height == 90);
   // Nothing is sent there, and nothing is read from there.
   CHECK(scene.post().ok() != nullptr);
   CHECK(scene.e(1).node.count("eth_sendRawTransaction") == 0);

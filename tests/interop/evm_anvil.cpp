@@ -171,10 +171,10 @@ TEST_CASE("anvil: the chain is recognised, its head read, and another chain's id
   const ports::Head head = scene.read(scene.chain.head());
   CHECK(head.latest.height >= 5);
   // A block may come between two reads of one batch.
-  CHECK(head.finalized_height + 2 >= head.latest.height);
-  CHECK(head.finalized_height < head.latest.height);
-  CHECK(head.safe_height > head.finalized_height);
-  CHECK(scene.read(scene.chain.final_block()).ref.height >= head.finalized_height);
+  CHECK(head.finalized.height + 2 >= head.latest.height);
+  CHECK(head.finalized.height < head.latest.height);
+  CHECK(head.safe_height > head.finalized.height);
+  CHECK(scene.read(scene.chain.final_block()).ref.height >= head.finalized.height);
   const auto block = scene.read(scene.chain.block(2));
   REQUIRE(block);
   CHECK(block->parent == *scene.read(scene.chain.block_hash(1)));

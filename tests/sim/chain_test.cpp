@@ -44,7 +44,7 @@ TEST_CASE("sim chain: a posted payout is pending, mined, final; money moves once
     CHECK(rig.world.run(rig.chain.consumer(rig.ours, {0})).ok()->value().hash == tx.hash);
     const auto head = rig.world.run(rig.chain.head());
     CHECK(head.ok()->latest.height == 3);
-    CHECK(head.ok()->finalized_height == 1);
+    CHECK(head.ok()->finalized.height == 1);
     const auto block = rig.world.run(rig.chain.block(1));
     CHECK(block.ok()->value().txs.size() == 1);
     CHECK_FALSE(rig.world.run(rig.chain.block(4)).ok()->has_value());

@@ -174,9 +174,9 @@ TEST_CASE("sim opaque chain: answers as scripted, counts its calls, and lands ap
   CHECK(block.ok()->value().txs.size() == 1);
   CHECK(block.ok()->value().ref.hash == **world.run(chain.block_hash(1)).ok());
   CHECK(block.ok()->value().parent == **world.run(chain.block_hash(0)).ok());
-  CHECK(world.run(chain.head()).ok()->finalized_height == 0);
+  CHECK(world.run(chain.head()).ok()->finalized.height == 0);
   world.run_for(2'000);
-  CHECK(world.run(chain.head()).ok()->finalized_height == 1);
+  CHECK(world.run(chain.head()).ok()->finalized.height == 1);
   CHECK(world.run(chain.sequences(rig.ours)).refused()->kind == RefusalKind::no_such_method);
   chain.script().set_down(true);
   CHECK(world.run(chain.send_order(intent.id, intent.terms)).not_sent() != nullptr);

@@ -63,7 +63,7 @@ struct Head {
   domain::BlockRef latest;
   std::int64_t latest_time_s = 0;
   std::uint64_t safe_height = 0;
-  std::uint64_t finalized_height = 0;
+  domain::BlockRef finalized;  ///< canonical, whatever else a node says
   std::int64_t finalized_time_s = 0;
 };
 
