@@ -212,6 +212,7 @@ TEST_CASE("engine: at a start only what a node did not answer is asked again") {
   Rig rig(options);
   rig.start();
   std::vector<domain::Intent> all;
+  all.reserve(20);
   for (int i = 0; i < 20; ++i) all.push_back(rig.create(std::to_string(i), rig.payout()));
   for (const domain::Intent& one : all) {
     REQUIRE(rig.reaches(one.id, IntentState::confirming, 20'000));
