@@ -29,6 +29,7 @@ constexpr EnumText<JournalError> error_texts[] = {
 };
 
 constexpr std::string_view hold_suffix = "/hold";
+constexpr std::string_view back_suffix = "/back";
 
 SignedAmount plus_of(const Amount& amount) { return {false, amount}; }
 SignedAmount minus_of(const Amount& amount) { return plus_of(amount).negated(); }
@@ -53,6 +54,13 @@ std::string sibling_id(const Entry& hold, EntryKind kind) {
 Entry sibling(const Entry& hold, EntryKind kind, std::int64_t at_ms) {
   ensure(hold.kind == EntryKind::hold, "only a hold can be resolved");
   return {sibling_id(hold, kind), kind, hold.chain, hold.asset, {}, at_ms};
+}
+
+std::vector<Leg> reversed(const std::vector<Leg>& legs) {
+  std::vector<Leg> out;
+  out.reserve(legs.size());
+  for (const Leg& leg : legs) out.push_back({leg.account, leg.amount.negated()});
+  return out;
 }
 
 }  // namespace
@@ -121,7 +129,7 @@ Result<Entry> make_post(const Entry& hold, const Address& payee, const Amount& a
 
 Entry make_void(const Entry& hold, std::int64_t at_ms) {
   Entry entry = sibling(hold, EntryKind::void_, at_ms);
-  for (const Leg& leg : hold.legs) entry.legs.push_back({leg.account, leg.amount.negated()});
+  entry.legs = reversed(hold.legs);
   return entry;
 }
 
@@ -133,6 +141,39 @@ Entry make_gas(const TxHash& hash, const ChainId& chain, const Address& account,
           native_asset,
           {{source_account(account), minus_of(fee_paid)}, {gas_account(chain), plus_of(fee_paid)}},
           at_ms};
+}
+
+std::vector<GasEntry> gas_entries(std::span<const Entry> there, const Entry& consumer) {
+  std::vector<std::size_t> standing;
+  std::size_t times = 0;  // that the same transaction was journalled
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i].id.ends_with(back_suffix)) {
+      std::erase_if(standing, [&](std::size_t at) {
+        return std::string(there[at].id).append(back_suffix) == there[i].id;
+      });
+      continue;
+    }
+    standing.push_back(i);
+    if (there[i].id.starts_with(consumer.id)) ++times;
+  }
+  const bool costs = std::none_of(consumer.legs.begin(), consumer.legs.end(),
+                                  [](const Leg& leg) { return leg.amount.magnitude.is_zero(); });
+  std::vector<GasEntry> out;
+  bool stands = false;
+  for (const std::size_t at : standing) {
+    const Entry& entry = there[at];
+    if (!stands && entry.id.starts_with(consumer.id) && entry.legs == consumer.legs) {
+      stands = true;
+      continue;
+    }
+    out.push_back({{std::string(entry.id).append(back_suffix), EntryKind::gas, entry.chain,
+                    entry.asset, reversed(entry.legs), consumer.at_ms},
+                   at});
+  }
+  if (stands || !costs) return out;
+  out.push_back({consumer, std::nullopt});
+  if (times > 0) out.back().entry.id.append("/").append(std::to_string(times + 1));
+  return out;
 }
 
 Digest entry_hash(const Digest& previous, std::uint64_t sequence, const Entry& entry) {

@@ -1,5 +1,5 @@
-// Owns: a chain that takes back what it called final: how it is noticed, across processes too, and
-// that nothing more is claimed or posted there until an operator has looked.
+// Owns: a chain that takes back what it called final: how it is noticed, also by the next process,
+// and that nothing more is claimed or posted there until an operator has looked.
 // Must never: change what was settled: that is for people.
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
@@ -14,7 +14,9 @@ constexpr std::size_t most_checked = 200;
 constexpr std::int64_t noted_every_ms = 10'000;
 
 // Numbers that were consumed by transactions which are gone: kept apart, their payments unchanged.
-Awaitable<void> quarantine_lost(Core& core, Unit& unit) {
+// Once the chain is acknowledged, also those whose transaction is not final any more; and what one
+// cost that was mined again at another price is put right.
+Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
   const auto slots = co_await core.parts.store.read(
       [id = unit.id()](store::Txn& txn) { return store::newest_consumed(txn, id, most_checked); });
   std::vector<Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
@@ -26,7 +28,12 @@ Awaitable<void> quarantine_lost(Core& core, Unit& unit) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const ports::Whereabouts* const found = answers[i].ok();
     const AccountState* const account = unit.account(slots[i].account);
-    if (found == nullptr || found->tx || account == nullptr) continue;
+    if (found == nullptr || account == nullptr) continue;
+    if (found->tx && !unit.halted.empty()) continue;  // its word is not taken until a person looked
+    if (found->tx && unit.is_final(*found->tx)) {
+      co_await core.consume_slot(slots[i], *found->tx, "mined again");
+      continue;
+    }
     const store::SlotMove move{slots[i].id,
                                account->epoch,
                                domain::SlotState::reconciliation_required,
@@ -51,14 +58,15 @@ Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
   co_await core.parts.store.write([id = unit.id(), why, now_ms = core.wall_ms()](store::Txn& txn) {
     return store::halt_chain(txn, id, why, now_ms);
   });
-  co_await quarantine_lost(core, unit);
+  co_await look_again_at_consumed(core, unit);
 }
 
 Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   const store::ChainRecord record = co_await core.parts.store.read(
       [id = unit.id()](store::Txn& txn) { return store::chain_record(txn, id); });
-  // Cut short by a crash, perhaps; it finds nothing to do the second time.
-  if (!unit.halted.empty()) co_await quarantine_lost(core, unit);
+  // Cut short by a crash, perhaps; it finds nothing to do the second time. Without a final block on
+  // record the chain was acknowledged, or is new here.
+  if (!unit.halted.empty() || !record.final_block) co_await look_again_at_consumed(core, unit);
   if (!record.final_block || !unit.halted.empty()) co_return true;
   const auto answer = co_await unit.chain.block_hash(record.final_block->height);
   if (answer.ok() == nullptr) {

@@ -315,7 +315,15 @@ CREATE INDEX slots_released ON slots (account, sequence) WHERE standing = 'relea
 CREATE INDEX slots_of_item ON slots (item) WHERE item IS NOT NULL;
 )sql";
 
-constexpr const char* scripts[] = {first, second, third, fourth, fifth};
+// Migration 6: a transaction may cost gas more than once at its number: mined, taken back with what
+// was called final, and mined again at another price. Its first cost is reversed, not changed.
+constexpr const char* sixth = R"sql(
+ALTER TABLE entries ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+DROP INDEX entries_of_slot;
+CREATE UNIQUE INDEX entries_of_slot ON entries (slot, tx_hash, turn) WHERE slot IS NOT NULL;
+)sql";
+
+constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth};
 
 }  // namespace
 

@@ -109,7 +109,7 @@ Result<void> Posting::hold(const domain::Intent& intent, std::int64_t at_ms) {
   const domain::Terms& terms = intent.terms;
   Entry entry =
       domain::make_hold(intent.id, terms.chain, terms.asset, terms.payer, terms.amount, at_ms);
-  const auto added = add({entry, intent_row_, {}, {}}, {hold_, std::nullopt, std::nullopt});
+  const auto added = add({entry, intent_row_, {}, {}, 0}, {hold_, std::nullopt, std::nullopt});
   if (added.has_value() && !hold_) hold_ = std::move(entry);
   return added;
 }
@@ -120,8 +120,8 @@ Result<void> Posting::post(const domain::Intent& intent, const domain::Amount& a
   auto entry = domain::make_post(*hold_, intent.terms.payee, arrived, at_ms);
   if (entry.has_error()) return entry.error();
   const bool same = resolution_ && resolution_->id == entry->id;
-  const auto added =
-      add({*entry, intent_row_, {}, {}}, {same ? resolution_ : std::nullopt, hold_, resolution_});
+  const auto added = add({*entry, intent_row_, {}, {}, 0},
+                         {same ? resolution_ : std::nullopt, hold_, resolution_});
   if (added.has_value()) resolution_ = std::move(*entry);
   return added;
 }
@@ -131,26 +131,46 @@ Result<void> Posting::void_hold(std::int64_t at_ms) {
   Entry entry = domain::make_void(*hold_, at_ms);
   const bool same = resolution_ && resolution_->id == entry.id;
   const auto added =
-      add({entry, intent_row_, {}, {}}, {same ? resolution_ : std::nullopt, hold_, resolution_});
+      add({entry, intent_row_, {}, {}, 0}, {same ? resolution_ : std::nullopt, hold_, resolution_});
   if (added.has_value()) resolution_ = std::move(entry);
   return added;
 }
 
-// A slot that nothing has consumed yet has no gas entry, so none is looked for.
-std::optional<Entry> Posting::gas_there(const domain::Slot& slot, const domain::TxHash& hash) {
-  if (!slot.consumed_by) return std::nullopt;
+// A slot that nothing has consumed yet has no gas entries, so none are looked for. Those that wait
+// to be written count: one write may be told of the same consumer twice.
+Posting::GasThere Posting::gas_there(const domain::Slot& slot) {
+  GasThere out;
+  if (!slot.consumed_by) return out;
   static const std::string sql = std::string("SELECT ")
                                      .append(entry_columns)
-                                     .append(" FROM entries e WHERE e.slot = $1 AND")
-                                     .append(" e.tx_hash = $2");
-  return first(txn_, sql, [](const Row& row) { return whole_entry(row, 0); }, slot.id, hash);
+                                     .append(", e.tx_hash FROM entries e WHERE e.slot = $1")
+                                     .append(" ORDER BY e.sequence");
+  each(
+      txn_, sql,
+      [&](const Row& row) {
+        out.entries.push_back(whole_entry(row, 0));
+        out.hashes.push_back(row.fixed<domain::TxHash>(8));
+      },
+      slot.id);
+  for (const Waiting& each : waiting_) {
+    if (each.slot != slot.id) continue;
+    out.entries.push_back(each.entry);
+    out.hashes.push_back(each.tx_hash.value_or(domain::TxHash{}));
+  }
+  return out;
 }
 
 Result<void> Posting::gas(const domain::Slot& slot, const domain::MinedTx& tx, std::int64_t at_ms) {
-  if (tx.fee_paid.is_zero()) return {};
-  Entry entry = domain::make_gas(tx.hash, slot.chain, slot.account, tx.fee_paid, at_ms);
-  return add({std::move(entry), {}, slot.id, tx.hash},
-             {gas_there(slot, tx.hash), std::nullopt, std::nullopt});
+  GasThere there = gas_there(slot);
+  const Entry cost = domain::make_gas(tx.hash, slot.chain, slot.account, tx.fee_paid, at_ms);
+  for (domain::GasEntry& each : domain::gas_entries(there.entries, cost)) {
+    const domain::TxHash hash = each.reverses ? there.hashes[*each.reverses] : tx.hash;
+    const auto turn = std::count(there.hashes.begin(), there.hashes.end(), hash);
+    there.hashes.push_back(hash);
+    const auto added = add({std::move(each.entry), {}, slot.id, hash, turn}, {});
+    if (added.has_error()) return added;
+  }
+  return {};
 }
 
 void Posting::read_balances(std::map<BalanceKey, Balance>& into) {
@@ -218,10 +238,10 @@ void Posting::write() {
     const Digest hash = domain::entry_hash(tip_hash_, sequence, each.entry);
     execute(txn_,
             "INSERT INTO entries (sequence, id, kind, chain, asset, legs, at_ms, hash, intent,"
-            " slot, tx_hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            " slot, tx_hash, turn) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             sequence, each.entry.id, domain::to_text(each.entry.kind), each.entry.chain,
             each.entry.asset, encode_legs(each.entry.legs), each.entry.at_ms, hash, each.intent_row,
-            each.slot, each.tx_hash);
+            each.slot, each.tx_hash, each.turn);
     tip_sequence_ = sequence;
     tip_hash_ = hash;
   }

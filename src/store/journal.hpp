@@ -30,7 +30,8 @@ class Posting {
   Result<void> post(const domain::Intent& intent, const domain::Amount& arrived,
                     std::int64_t at_ms);
   Result<void> void_hold(std::int64_t at_ms);
-  /// What `tx`, mined at this slot of ours, cost. Nothing for a zero fee.
+  /// What `tx`, mined at this slot of ours, cost; what stands of the slot otherwise is reversed.
+  /// Nothing when it stands already.
   Result<void> gas(const domain::Slot& slot, const domain::MinedTx& tx, std::int64_t at_ms);
 
   /// Reads the balances and adds all changes to them: `overflow`. Once, after the last entry.
@@ -38,6 +39,7 @@ class Posting {
   void write();
 
   bool resolved() const { return resolution_.has_value(); }
+  bool empty() const { return waiting_.empty(); }
 
  private:
   struct Waiting {
@@ -45,9 +47,14 @@ class Posting {
     std::optional<std::int64_t> intent_row;
     std::optional<domain::SlotId> slot;
     std::optional<domain::TxHash> tx_hash;
+    std::int64_t turn = 0;  ///< of this transaction's gas entries at this slot, from 0
   };
   Result<void> add(Waiting waiting, const domain::EntriesThere& there);
-  std::optional<domain::Entry> gas_there(const domain::Slot& slot, const domain::TxHash& hash);
+  struct GasThere {
+    std::vector<domain::Entry> entries;
+    std::vector<domain::TxHash> hashes;
+  };
+  GasThere gas_there(const domain::Slot& slot);
   void read_balances(std::map<domain::BalanceKey, domain::Balance>& into);
   void write_balances();
 

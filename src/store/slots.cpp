@@ -16,11 +16,16 @@ std::string name_of(const domain::Slot& slot) {
   return "number " + std::to_string(slot.sequence.value) + " of " + slot.account.value;
 }
 
-/// Consumes the slot by this transaction and journals its fee. True when the slot changed.
+/// Consumes the slot by this transaction and journals its fee. True when the slot changed. Consumed
+/// by it already, what it cost may be another sum: a chain mined it again at another price.
 Result<bool> consume_slot(domain::Slot& slot, const domain::MinedTx& tx, Posting& posting,
                           std::int64_t at_ms) {
   if (slot.state == SlotState::consumed) {
-    if (slot.consumed_by == tx.hash) return false;
+    if (slot.consumed_by == tx.hash) {
+      const auto journalled = posting.gas(slot, tx, at_ms);
+      if (journalled.has_error()) return journalled.error();
+      return false;
+    }
     return refuse(StoreError::unproven, name_of(slot) + " was consumed by another transaction");
   }
   domain::Slot moved = slot;
@@ -156,7 +161,7 @@ Result<void> move_slot(Txn& txn, const SlotMove& move) {
     }
     const auto changed = consume_slot(row->slot, *move.consumer, posting, move.now_ms);
     if (changed.has_error()) return changed.error();
-    if (!*changed) return {};
+    if (!*changed && posting.empty()) return {};
   } else if (from == move.to) {
     return {};
   } else if (!move_along(row->slot, move.to)) {

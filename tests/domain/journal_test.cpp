@@ -94,6 +94,35 @@ TEST_CASE("journal: gas is booked in the native asset, under the transaction's h
   check_error(check_entry(make_gas(hash, chain, {"0xR"}, 0, 5)), JournalError::zero_leg);
 }
 
+TEST_CASE("journal: a transaction mined again at another price is booked at that price alone") {
+  TxHash first;
+  first.value.fill(0xee);
+  TxHash second;
+  second.value.fill(0xdd);
+  std::vector<Entry> there;
+  const auto add = [&](const TxHash& hash, std::uint64_t fee) {
+    const auto wanted = gas_entries(there, make_gas(hash, chain, {"0xR"}, fee, 5));
+    std::vector<std::string> ids;
+    for (const GasEntry& each : wanted) {
+      if (each.reverses) CHECK(there[*each.reverses].id + "/back" == each.entry.id);
+      CHECK(check_entry(each.entry).has_value());
+      ids.push_back(each.entry.id);
+    }
+    for (const GasEntry& each : wanted) there.push_back(each.entry);
+    return ids;
+  };
+  const std::string a = first.hex() + "/gas";
+  const std::string b = second.hex() + "/gas";
+  using Ids = std::vector<std::string>;
+  CHECK(add(first, 700) == Ids{a});
+  CHECK(add(first, 700).empty());
+  CHECK(add(first, 800) == Ids{a + "/back", a + "/2"});
+  CHECK(add(second, 9) == Ids{a + "/2/back", b});
+  CHECK(add(first, 800) == Ids{b + "/back", a + "/3"});
+  CHECK(add(second, 0) == Ids{a + "/3/back"});
+  CHECK(add(second, 0).empty());
+}
+
 TEST_CASE("journal: an entry with one leg, a zero leg, an account twice or a sum is refused") {
   Entry entry = hold_of(10);
   entry.legs.pop_back();

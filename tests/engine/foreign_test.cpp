@@ -145,6 +145,7 @@ TEST_CASE(
   Rig rig(by_hand());
   rig.start();
   std::vector<domain::Intent> settled;
+  settled.reserve(3);
   for (int i = 0; i < 3; ++i) settled.push_back(rig.create("k" + std::to_string(i), rig.payout()));
   for (const domain::Intent& one : settled) {
     REQUIRE(rig.reaches(one.id, IntentState::confirming, 10'000));
@@ -177,6 +178,41 @@ TEST_CASE(
     CHECK(twice.error().code == engine::EngineError::not_found);
     rig.world.run_for(5'000);
     CHECK(rig.engine->chains().front().why.find("was final") == std::string::npos);
+  }
+}
+
+TEST_CASE("F7: mined again at another price, a transaction costs what was really paid") {
+  for (const bool seen_gone : {true, false}) {
+    CAPTURE(seen_gone);
+    Rig rig(by_hand());
+    rig.start();
+    const domain::Intent paid = rig.create("one", rig.payout());
+    REQUIRE(rig.reaches(paid.id, IntentState::confirming, 10'000));
+    mine_for(rig, 6);
+    REQUIRE(rig.state(paid.id) == IntentState::settled);
+    const domain::TxHash hash = *rig.find(paid.id).tx_hash;
+    const domain::Amount before = rig.chain.mined(hash)->fee_paid;
+    rig.chain.set_base_fee(U256{700});
+    rig.chain.reorg(6, sim::ScriptedChain::Fate::repooled);
+    if (seen_gone) rig.world.run_for(5'000);
+    mine_for(rig, 4);
+    REQUIRE(rig.run(rig.engine->acknowledge("ann", rig.chain.info().id, "looked")).has_value());
+    mine_for(rig, 60);
+    REQUIRE(rig.chain.mined(hash).has_value());
+    const domain::Amount after = rig.chain.mined(hash)->fee_paid;
+    REQUIRE(after != before);
+    CHECK(rig.state(paid.id) == IntentState::settled);
+    CHECK(rig.detail(paid.id).slot->state == SlotState::consumed);
+    bool booked = false;
+    for (const engine::BalanceItem& item : rig.run(rig.engine->balances(500))) {
+      if (item.key.account != "gas:sim:1") continue;
+      booked = true;
+      CHECK(item.balance.posted.decimal() == after.decimal());
+    }
+    CHECK(booked);
+    check_audit(rig);
+    const domain::Intent next = rig.create("next", rig.payout());
+    REQUIRE(mined_until(rig, next.id, IntentState::settled, 60));
   }
 }
 

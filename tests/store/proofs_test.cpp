@@ -177,6 +177,21 @@ TEST_CASE("store: proof 2 asks for a consumer that stands at the stored number")
   }
 }
 
+TEST_CASE("store: a consumer that a proof names twice costs its gas once") {
+  TestStore db;
+  Desk desk(db);
+  const IntentId id = desk.create_payout(1).id;
+  desk.lease_all();
+  desk.claim(id);
+  const Facts now = desk.sign(id);
+  store::Move fail = desk.move(id, IntentState::failed, Actor::relayer);
+  fail.reason = "foreign";
+  const auto consumer = domain::consumer_of(*now.slot, other_tx(tx_hash(5), our_account, 0));
+  fail.proof = domain::AllSlotsConsumed{{consumer, consumer}};
+  desk.must(fail);
+  CHECK(db.number("SELECT count(*) FROM entries WHERE kind = 'gas'") == 1);
+}
+
 TEST_CASE("store: an accepted attempt must be the payment's own, with the hash named") {
   TestStore db;
   Desk desk(db);

@@ -313,23 +313,6 @@ TEST_CASE("slot: it is consumed only by a transaction that stands at it, under o
   CHECK(refused_with(at.move(consumed), StoreError::unproven));
 }
 
-TEST_CASE("slot: finality taken back quarantines it, and the same transaction costs its gas once") {
-  Claims at;
-  const IntentId id = at.leased(1);
-  at.desk.claim(id);
-  const Facts now = at.desk.sign(id);
-  store::SlotMove consumed = at.slot_move(*now.slot, SlotState::consumed);
-  consumed.consumer = other_tx(tx_hash(5), our_account, 0);
-  REQUIRE(at.move(consumed).has_value());
-  REQUIRE(at.move(at.slot_move(*now.slot, SlotState::reconciliation_required)).has_value());
-  REQUIRE(at.move(consumed).has_value());
-  CHECK(at.db.number("SELECT count(*) FROM entries WHERE kind = 'gas'") == 1);
-  // A second reading with another fee is a bug, and told.
-  REQUIRE(at.move(at.slot_move(*now.slot, SlotState::reconciliation_required)).has_value());
-  consumed.consumer->fee_paid = domain::Amount(1);
-  CHECK(refused_with(at.move(consumed), domain::JournalError::conflict));
-}
-
 TEST_CASE("slot: a number given again after a restore is consumed by its first owner's payment") {
   Claims at;
   // Both are known; the backup forgot that the first was signed at number 0.

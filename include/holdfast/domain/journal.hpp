@@ -55,7 +55,7 @@ struct Leg {
 
 /// One entry; all legs in one asset of one chain.
 struct Entry {
-  std::string id;  ///< "<intent id>/hold", "/post", "/void", or "<tx hash>/gas"
+  std::string id;  ///< "<intent id>/hold", "/post", "/void", "<tx hash>/gas", or see `gas_entries`
   EntryKind kind = EntryKind::hold;
   ChainId chain;
   AssetId asset;
@@ -83,6 +83,16 @@ Entry make_void(const Entry& hold, std::int64_t at_ms);
 /// makes an entry that `check_entry` refuses: the caller writes none.
 Entry make_gas(const TxHash& hash, const ChainId& chain, const Address& account,
                const Amount& fee_paid, std::int64_t at_ms);
+/// What the journal lacks so that of one number exactly what `consumer` cost stands there. `there`
+/// are the number's gas entries, oldest first. A chain that takes back finality may mine the same
+/// transaction again at another price, or another one: what stood is reversed (`<id>/back`), and
+/// the consumer's cost follows (`<tx hash>/gas`, the second time `<tx hash>/gas/2`). Empty: it
+/// stands already, or cost nothing.
+struct GasEntry {
+  Entry entry;
+  std::optional<std::size_t> reverses;  ///< which of those there
+};
+std::vector<GasEntry> gas_entries(std::span<const Entry> there, const Entry& consumer);
 
 /// At least two legs, none zero, no account twice, summing to zero.
 Result<void> check_entry(const Entry& entry);
