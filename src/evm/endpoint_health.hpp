@@ -50,8 +50,6 @@ inline constexpr std::int64_t first_back_off_ms = 500;
 inline constexpr std::int64_t longest_back_off_ms = 30'000;
 /// Where no endpoint at all can be used, each is probed as often as this.
 inline constexpr std::int64_t desperate_ms = 1'000;
-/// A new connection alone has an endpoint probed at most this often.
-inline constexpr std::int64_t reconnect_probe_ms = 1'000;
 
 /// Times are monotonic, in ms.
 struct EndpointHealth {

@@ -48,20 +48,30 @@ asio::awaitable<Answer> EndpointPool::Core::ask(std::shared_ptr<Core> self, std:
                                                 std::string method, json::array params) {
   Endpoint& one = self->at(place);
   const bool asks_for_id = method == chain_id_method;
+  const std::uint64_t connections = one.client->connections();
   Answer answer = co_await one.client->call(std::move(method), std::move(params));
   if (self->closed_) co_return answer;
   const EndpointEvent event = event_of(answer, one.client->held_back_ms() > 0);
-  self->note(one, event, answer.text());
+  bool proven = true;
   if (asks_for_id) {
-    if (answer.ok() != nullptr) self->judge(one, answer);
+    if (answer.ok() != nullptr) self->judge(one, answer, connections);
   } else if (event == EndpointEvent::answered) {
-    const bool reconnected = one.client->connections() != one.proven_connections &&
-                             self->clock_.mono_ms() - one.health.probed_ms >= reconnect_probe_ms;
-    if (reconnected || may_be_of_another_chain(answer)) co_await probe_and_wait(self, place);
+    const bool anew = one.client->connections() > one.proven_connections;
+    if (anew || may_be_of_another_chain(answer)) proven = co_await proves_itself(self, place);
+    if (self->closed_) co_return answer;
   }
+  // What does not count forgives nothing: who answers all but the question for its chain is set
+  // aside in the end.
+  if (proven) self->note(one, event, answer.text());
   const bool says_something = answer.ok() != nullptr || answer.refused() != nullptr;
   if (says_something && one.health.state == EndpointState::quarantined) {
     co_return ports::Unknown{self->text_of(one), false, true};
+  }
+  if (says_something && !proven) {
+    co_return ports::Unknown{
+        one.client->name() +
+            ": asked which chain it serves before its answer counts, it did not say",
+        false, true};
   }
   co_return answer;
 }

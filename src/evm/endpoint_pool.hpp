@@ -31,9 +31,12 @@ struct EndpointView {
 };
 
 /// Used on its executor only. An endpoint is asked for its chain id before its first answer counts,
-/// every 30 s, after a new connection, and after a no that speaks of a chain id; an answer that
-/// came in before the id was checked waits for the check. Probes run beside the calls and are
-/// started by them: a pool that nobody asks does nothing.
+/// every 30 s, after a new connection, and after a no that speaks of a chain id. An answer over a
+/// new connection, and such a no, wait for a question that was put after them; where that is not
+/// answered they are `unknown`. The question need not travel over the very same connection: a URL
+/// that leads to two chains at once is found by the thirty seconds alone. Who closes a connection
+/// after each answer is asked as often as it answers. Probes run beside the calls and are started
+/// by them: a pool that nobody asks does nothing.
 class EndpointPool final : public Rpc {
  public:
   /// `chain` is the configured number (EIP-155). At least one member. `clock` outlives the pool.

@@ -53,8 +53,12 @@ class EndpointPool::Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<Side> side;
     EndpointHealth health{};
     std::string why = "not asked yet";
-    std::uint64_t proven_connections = 0;  ///< the client's count when its chain was last asked for
+    /// The client's count when the question was put that it last answered with its chain: what was
+    /// opened later may lead to another node.
+    std::uint64_t proven_connections = 0;
     bool probing = false;
+    std::uint64_t probes_begun = 0;
+    std::uint64_t proven_by = 0;  ///< the newest of those that named the right chain
     ports::WaitList probed;
   };
 
@@ -101,8 +105,12 @@ class EndpointPool::Core : public std::enable_shared_from_this<Core> {
   void tend();
   void start_probe(std::size_t place);
   static boost::asio::awaitable<void> probe(std::shared_ptr<Core> self, std::size_t place);
-  static boost::asio::awaitable<void> probe_and_wait(std::shared_ptr<Core> self, std::size_t place);
-  void judge(Endpoint& one, const Answer& answer);
+  static boost::asio::awaitable<void> wait_for_probe(std::shared_ptr<Core> self, std::size_t place);
+  /// True once it has said, asked from now on, that it serves the configured chain.
+  static boost::asio::awaitable<bool> proves_itself(std::shared_ptr<Core> self, std::size_t place);
+  /// The answer to a question for its chain id that was put when it had `connections`. True: the
+  /// right one.
+  bool judge(Endpoint& one, const Answer& answer, std::uint64_t connections);
   void note(Endpoint& one, EndpointEvent event, std::string why);
 
   boost::asio::any_io_executor executor_;

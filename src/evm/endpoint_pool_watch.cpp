@@ -73,35 +73,56 @@ asio::awaitable<void> EndpointPool::Core::probe(std::shared_ptr<Core> self, std:
     }
   } ended{*self, self->at(place)};
   Endpoint& one = ended.one;
+  const std::uint64_t number = ++one.probes_begun;
+  const std::uint64_t connections = one.client->connections();
   const Answer answer = co_await one.client->call(chain_id_method, {});
-  if (!self->closed_) self->judge(one, answer);
+  if (self->closed_) co_return;
+  if (self->judge(one, answer, connections)) one.proven_by = number;
 }
 
-asio::awaitable<void> EndpointPool::Core::probe_and_wait(std::shared_ptr<Core> self,
+asio::awaitable<void> EndpointPool::Core::wait_for_probe(std::shared_ptr<Core> self,
                                                          std::size_t place) {
-  self->start_probe(place);
   if (!self->at(place).probing) co_return;
   ports::Waiter waiter;
   co_await waiter.park(self->at(place).probed);
 }
 
-void EndpointPool::Core::judge(Endpoint& one, const Answer& answer) {
+// A probe that is under way may have been put to the node that was there before; whoever comes
+// while it is waits for the next one, which all of them share.
+asio::awaitable<bool> EndpointPool::Core::proves_itself(std::shared_ptr<Core> self,
+                                                        std::size_t place) {
+  Endpoint& one = self->at(place);
+  const std::uint64_t before = one.probes_begun;
+  const std::uint64_t opened = one.client->connections();
+  const std::uint64_t proven = one.proven_connections;
+  co_await wait_for_probe(self, place);
+  // Enough for a new connection, though not for a no that was heard in between.
+  if (proven < opened && one.proven_connections >= opened) co_return true;
+  self->start_probe(place);
+  co_await wait_for_probe(self, place);
+  co_return one.proven_by > before;
+}
+
+bool EndpointPool::Core::judge(Endpoint& one, const Answer& answer, std::uint64_t connections) {
   if (answer.ok() == nullptr) {
     const EndpointEvent event = event_of(answer, one.client->held_back_ms() > 0);
     const bool limited = event == EndpointEvent::limited;
     note(one, limited ? event : EndpointEvent::probe_failed, answer.text());
-    return;
+    return false;
   }
   const Read<std::uint64_t> id = read_number(*answer.ok(), "the chain id");
   if (!id) {
     note(one, EndpointEvent::probe_failed, id.error().why);
-  } else if (*id == chain_) {
-    one.proven_connections = one.client->connections();
-    note(one, EndpointEvent::right_chain, {});
-  } else {
+    return false;
+  }
+  if (*id != chain_) {
     note(one, EndpointEvent::wrong_chain,
          "it serves " + chain_text(*id) + ", the configuration says " + chain_text(chain_));
+    return false;
   }
+  one.proven_connections = std::max(one.proven_connections, connections);
+  note(one, EndpointEvent::right_chain, {});
+  return true;
 }
 
 void EndpointPool::Core::note(Endpoint& one, EndpointEvent event, std::string why) {

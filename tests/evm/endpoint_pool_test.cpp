@@ -188,10 +188,64 @@ TEST_CASE("T3: an answer over a new connection counts once its chain id was chec
   scene.e(1).serves(5);
   scene.e(1).node.overrides["eth_blockNumber"] = always(json::value("0xdead"));
   scene.e(1).connected = 2;
-  const Answer answer = scene.ask(reconnect_probe_ms);
+  const Answer answer = scene.ask();
   REQUIRE(answer.ok() != nullptr);
   CHECK(*answer.ok() == json::value("0x64"));
   CHECK(scene.state(1) == quarantined);
+}
+
+TEST_CASE("T3: what came over a new connection is unknown while the chain is not named") {
+  PoolScene scene({1});
+  scene.every_post(posted(scene));
+  CHECK(scene.ask().ok() != nullptr);
+  scene.e(1).connected = 2;
+  scene.e(1).node.overrides["eth_chainId"] = always(silence);
+  // An acceptance too: the bytes may be with a node of another chain, where they can never run.
+  const auto post = scene.post();
+  REQUIRE(post.unknown() != nullptr);
+  CHECK(post.unknown()->reason ==
+        "http://e1: asked which chain it serves before its answer counts, it did not say");
+  // Right after a probe as well, and however often it answers in between: it is set aside for it.
+  CHECK(scene.ask(1).unknown() != nullptr);
+  CHECK(scene.ask(1).unknown() != nullptr);
+  CHECK(scene.state(1) == set_aside);
+  scene.e(1).serves(31337);
+  CHECK(scene.ask(first_back_off_ms).ok() != nullptr);
+  CHECK(scene.post().ok() != nullptr);
+}
+
+TEST_CASE("T3: a probe sent before the new connection was there proves nothing of it") {
+  PoolScene scene({1});
+  scene.every_post(posted(scene));
+  CHECK(scene.ask().ok() != nullptr);
+  // The periodic question is under way to the old node when another one answers a read.
+  scene.e(1).hangs = true;
+  scene.e(1).hangs_at = "eth_chainId";
+  scene.clock.now_ms += proof_lasts_ms;
+  const auto read = scene.start(scene.pool->call("eth_blockNumber", {}));
+  REQUIRE(read->value);
+  scene.e(1).connected = 2;
+  const auto next = scene.start(scene.pool->call("eth_blockNumber", {}));
+  CHECK_FALSE(next->value);
+  scene.e(1).parked.wake_all();  // the old one says the right chain
+  scene.turn();
+  CHECK_FALSE(next->value);
+  scene.e(1).serves(5);  // and the new one another
+  scene.e(1).parked.wake_all();
+  scene.turn();
+  REQUIRE(next->value);
+  CHECK(next->value->unknown() != nullptr);
+  CHECK(scene.state(1) == quarantined);
+}
+
+TEST_CASE("T3: a no that may come of another chain id is unknown while the chain is not named") {
+  PoolScene scene({1});
+  scene.every_post(Answer(ports::Refused{Kind::malformed, "invalid chain id for signer"}));
+  CHECK(scene.ask().ok() != nullptr);
+  scene.e(1).node.overrides["eth_chainId"] = always(silence);
+  CHECK(scene.post().unknown() != nullptr);
+  scene.e(1).serves(31337);
+  CHECK(scene.post().refused() != nullptr);
 }
 
 TEST_CASE("T3: a no that may come of another chain id is believed once the id was checked") {
