@@ -89,6 +89,8 @@ Awaitable<void> recover(Core& core);  // recovery.cpp
 /// cannot.
 Awaitable<bool> bring_up(Core& core, Unit& unit);  // recovery.cpp
 Awaitable<bool> read_accounts(Core& core, Unit& unit);  // recovery.cpp
+/// A head was read: the view sees it, and a chain that has stood still for long is told of, once.
+void see_head(Core& core, Unit& unit, const ports::Head& head);  // recovery.cpp
 /// The block that was called final last is still there. False: the node is behind it, or does not
 /// answer; when another stands in its place the chain is halted, and this says true.
 Awaitable<bool> is_same_chain(Core& core, Unit& unit);  // halting.cpp

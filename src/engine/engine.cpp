@@ -209,6 +209,7 @@ std::vector<ChainStatus> Engine::chains() const {
     status.why = unit->why;
     status.latest = unit->view.heights().latest;
     status.finalized = unit->view.heights().finalized;
+    status.latest_age_ms = core_->parts.clock.mono_ms() - unit->head_age.since_ms;
     status.endpoints = unit->chain.endpoints();
     for (const auto& [name, method] : unit->methods) status.methods.push_back(name);
     for (const AccountState& account : unit->accounts) {

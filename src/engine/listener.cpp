@@ -98,7 +98,7 @@ Awaitable<bool> Listener::poll() {
     unit_.why = head.text();
     co_return false;
   }
-  unit_.view.see(*head.ok());
+  see_head(core_, unit_, *head.ok());
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
     if (!co_await read_accounts(core_, unit_)) co_return false;

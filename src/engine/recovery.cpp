@@ -49,6 +49,7 @@ Awaitable<bool> search(Core& core, Unit& unit, std::vector<Search> wanted) {
   constexpr int most_rounds = 5;
   for (int round = 0; round < most_rounds && !wanted.empty(); ++round) {
     std::vector<ports::Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+    asked.reserve(wanted.size());
     for (const Search& one : wanted) asked.push_back(unit.chain.find(one.hash));
     const auto answers = co_await join_all(std::move(asked));
     std::vector<Search> rest;
@@ -63,7 +64,8 @@ Awaitable<bool> search(Core& core, Unit& unit, std::vector<Search> wanted) {
     if (rest.size() == answers.size()) co_return false;  // nobody is there
     wanted = std::move(rest);
   }
-  co_return wanted.empty();
+  const bool all_answered = wanted.empty();
+  co_return all_answered;
 }
 
 // Where its transactions are now, for everybody watched on this chain: its own, and the one of
@@ -100,6 +102,30 @@ Awaitable<void> load_watched(Core& core, Unit& unit) {
 
 }  // namespace
 
+void see_head(Core& core, Unit& unit, const ports::Head& head) {
+  // No chain's blocks are usually so far apart. One that makes blocks only for transactions stands
+  // still rightly, so this is a line and no alarm.
+  constexpr std::int64_t stalled_after_ms = 300'000;
+  unit.view.see(head);
+  HeadAge& age = unit.head_age;
+  const std::int64_t now_ms = core.parts.clock.mono_ms();
+  const std::int64_t stood_ms = now_ms - age.since_ms;
+  if (age.newest != head.latest) {
+    if (age.told) {
+      log::info("chain_moves_again", {{"chain", unit.id().value},
+                                      {"latest", head.latest.height},
+                                      {"stood_still_s", stood_ms / 1000}});
+    }
+    age = {head.latest, now_ms, false};
+  } else if (!age.told && stood_ms >= stalled_after_ms) {
+    age.told = true;
+    log::warn("chain_stands_still", {{"chain", unit.id().value},
+                                     {"latest", head.latest.height},
+                                     {"block_time_s", head.latest_time_s},
+                                     {"for_s", stood_ms / 1000}});
+  }
+}
+
 Awaitable<bool> read_accounts(Core& core, Unit& unit) {
   if (!unit.chain.info().ordered) co_return true;
   for (AccountState& account : unit.accounts) {
@@ -135,7 +161,7 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
     co_return false;
   }
   if (!co_await read_accounts(core, unit)) co_return false;
-  unit.view.see(*head.ok());
+  see_head(core, unit, *head.ok());
   unit.view.restart(head.ok()->latest);
   // Seen in blocks that may not be canonical any more.
   for (AccountState& account : unit.accounts) account.mined.clear();

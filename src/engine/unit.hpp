@@ -43,13 +43,23 @@ struct AccountState {
   }
 };
 
+/// How long the newest block has been the newest.
+struct HeadAge {
+  std::optional<domain::BlockRef> newest;
+  std::int64_t since_ms = 0;  ///< monotonic
+  bool told = false;  ///< that it stands still
+};
+
 struct Unit {
-  Unit(ports::Chain& on, ports::Clock& clock) : chain(on), broadcaster(on, clock) {}
+  Unit(ports::Chain& on, ports::Clock& clock) : chain(on), broadcaster(on, clock) {
+    head_age.since_ms = clock.mono_ms();
+  }
 
   ports::Chain& chain;
   std::map<std::string, ports::Method*> methods;
   std::vector<AccountState> accounts;
   ChainView view;
+  HeadAge head_age;
   Watch watch;
   Broadcaster broadcaster;
   bool usable = false;

@@ -79,6 +79,18 @@ Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCounts>& 
   return *out;
 }
 
+ports::Head agreed_head(const std::vector<ports::Head>& said) {
+  ports::Head out = said.front();
+  for (const ports::Head& one : said) {
+    if (one.latest.height < out.latest.height) out.latest = one.latest;
+    if (one.finalized.height < out.finalized.height) out.finalized = one.finalized;
+    out.safe_height = std::min(out.safe_height, one.safe_height);
+    out.latest_time_s = std::min(out.latest_time_s, one.latest_time_s);
+    out.finalized_time_s = std::min(out.finalized_time_s, one.finalized_time_s);
+  }
+  return out;
+}
+
 Outcome<std::optional<domain::MinedTx>> agreed_consumer(
     const Said<std::optional<domain::MinedTx>>& said) {
   const std::optional<domain::MinedTx>* found = nullptr;

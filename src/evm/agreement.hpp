@@ -25,6 +25,11 @@ ports::Outcome<ports::Whereabouts> agreed_place(const Said<ports::Whereabouts>& 
 /// than a gap, and the lowest finalized. Without any, the first failure.
 ports::Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCounts>& said);
 
+/// What all of them have come to, as one head: the lowest newest block, the lowest final one, the
+/// earliest times. Deadlines, depth and finality follow from it, and none of them may be one
+/// endpoint's word. `said` is not empty; the first of equals is taken.
+ports::Head agreed_head(const std::vector<ports::Head>& said);
+
 /// The transaction at a sequence: those who found one must have found the same, and nobody may say
 /// that there is none; silence is left to the caller to check. "None" needs everybody.
 ports::Outcome<std::optional<domain::MinedTx>> agreed_consumer(

@@ -64,6 +64,8 @@ class EvmChain final : public ports::Chain {
   Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
 
   ports::Awaitable<ports::Outcome<bool>> check() override;
+  /// Over several endpoints: what all of them have come to, those aside that are behind
+  /// (agreed_head, Rpc::behind). `unknown` when they do not have the same final block.
   ports::Awaitable<ports::Outcome<ports::Head>> head() override;
   ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> block(
       std::uint64_t height) override;
@@ -138,13 +140,10 @@ class EvmChain final : public ports::Chain {
                                                                      std::uint64_t at,
                                                                      std::uint64_t final_height);
 
-  /// The same read from all endpoints, side by side.
-  template <class T, class Read>
-  ports::Awaitable<Said<T>> everybody(Voices voices, Read read);
-  /// The first endpoint's answer that is one, in the order of preference.
-  template <class T, class Read>
-  ports::Awaitable<ports::Outcome<T>> in_turn(Read read);
-  /// As above, for what an endpoint that is behind does not have: somebody who has it is believed.
+  ports::Awaitable<ports::Outcome<ports::Head>> same_final_block(Voices voices,
+                                                                 std::vector<ports::Head> heads);
+  /// The first answer that has it, in the order of preference; empty when all say that there is
+  /// none.
   template <class T, class Read>
   ports::Awaitable<ports::Outcome<std::optional<T>>> whoever_has_it(Read read);
 

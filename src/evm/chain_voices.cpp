@@ -5,6 +5,7 @@
 
 #include "evm/chain.hpp"
 #include "evm/node_errors.hpp"
+#include "evm/voices.hpp"
 
 namespace holdfast::evm {
 
@@ -14,26 +15,6 @@ using ports::Whereabouts;
 
 namespace {
 constexpr std::size_t most_contracts = 1'024;  // remembered; an asset each
-}
-
-template <class T, class Read>
-ports::Awaitable<Said<T>> EvmChain::everybody(Voices voices, Read read) {
-  std::vector<ports::Awaitable<Outcome<T>>> reads;
-  reads.reserve(voices.size());
-  for (Rpc* voice : voices) reads.push_back(read(*voice));
-  co_return co_await together(std::move(reads));
-}
-
-template <class T, class Read>
-ports::Awaitable<Outcome<T>> EvmChain::in_turn(Read read) {
-  const Outcome<Voices> voices = co_await rpc_.voices();
-  if (voices.ok() == nullptr) co_return voices.failure<T>();
-  Said<T> said;
-  for (Rpc* voice : *voices.ok()) {
-    said.push_back(co_await read(*voice));
-    if (said.back().ok() != nullptr) co_return std::move(said.back());
-  }
-  co_return agreed_failure(said);
 }
 
 template <class T, class Read>
@@ -53,7 +34,56 @@ ports::Awaitable<Outcome<std::optional<T>>> EvmChain::whoever_has_it(Read read) 
 }
 
 ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
-  co_return co_await in_turn<ports::Head>([this](Rpc& voice) { return head_of(voice); });
+  const Outcome<Voices> voices = co_await rpc_.voices();
+  if (voices.ok() == nullptr) co_return voices.failure<ports::Head>();
+  const Said<ports::Head> said =
+      co_await everybody<ports::Head>(*voices.ok(), [this](Rpc& voice) { return head_of(voice); });
+  Voices heard;
+  std::vector<HeadSeen> newest;
+  std::vector<ports::Head> heads;
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const ports::Head* head = said[i].ok();
+    if (head == nullptr) continue;
+    heard.push_back((*voices.ok())[i]);
+    newest.push_back({head->latest.height, head->latest_time_s});
+    heads.push_back(*head);
+  }
+  if (heard.empty()) co_return agreed_failure(said);
+  const std::vector<bool> behind = rpc_.behind(heard, newest);
+  Voices trusted;
+  std::vector<ports::Head> current;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    if (behind[i]) continue;
+    trusted.push_back(heard[i]);
+    current.push_back(heads[i]);
+  }
+  co_return co_await same_final_block(std::move(trusted), std::move(current));
+}
+
+/// The lowest final block counts when all of them have that very block: whose final block is a
+/// later one is asked for its own at that height.
+ports::Awaitable<Outcome<ports::Head>> EvmChain::same_final_block(Voices voices,
+                                                                  std::vector<ports::Head> heads) {
+  const ports::Head agreed = agreed_head(heads);
+  const std::uint64_t height = agreed.finalized.height;
+  bool same = true;
+  Voices later;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i].finalized.height > height)
+      later.push_back(voices[i]);
+    else
+      same = same && heads[i].finalized.hash == agreed.finalized.hash;
+  }
+  const auto said = co_await everybody<std::optional<domain::BlockHash>>(
+      std::move(later), [this, height](Rpc& voice) { return block_hash_of(voice, height); });
+  for (const Outcome<std::optional<domain::BlockHash>>& one : said) {
+    if (one.ok() == nullptr) co_return one.failure<ports::Head>();
+    same = same && *one.ok() == agreed.finalized.hash;
+  }
+  if (!same) {
+    co_return unknown("the endpoints disagree about the final block " + std::to_string(height));
+  }
+  co_return agreed;
 }
 
 ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block(std::uint64_t height) {

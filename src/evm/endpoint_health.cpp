@@ -19,6 +19,8 @@ constexpr HealthRule rules[] = {
     {unproven, right_chain, Effect::prove, usable},
     {unproven, wrong_chain, Effect::back_off, quarantined},
     {unproven, probe_failed, Effect::back_off, set_aside},
+    {unproven, fell_behind, Effect::none, unproven},
+    {unproven, caught_up, Effect::none, unproven},
 
     {usable, answered, Effect::forgive, usable},
     {usable, limited, Effect::postpone, usable},
@@ -26,6 +28,8 @@ constexpr HealthRule rules[] = {
     {usable, right_chain, Effect::prove, usable},
     {usable, wrong_chain, Effect::back_off, quarantined},
     {usable, probe_failed, Effect::count, set_aside},
+    {usable, fell_behind, Effect::back_off, behind},
+    {usable, caught_up, Effect::none, usable},
 
     // Only the right chain id brings it back: what answers again may be another node than before.
     {set_aside, answered, Effect::none, set_aside},
@@ -34,6 +38,18 @@ constexpr HealthRule rules[] = {
     {set_aside, right_chain, Effect::prove, usable},
     {set_aside, wrong_chain, Effect::back_off, quarantined},
     {set_aside, probe_failed, Effect::back_off, set_aside},
+    {set_aside, fell_behind, Effect::none, set_aside},
+    {set_aside, caught_up, Effect::none, set_aside},
+
+    // The right chain as it was is not enough: it must show a block that the others have.
+    {behind, answered, Effect::none, behind},
+    {behind, limited, Effect::postpone, behind},
+    {behind, failed, Effect::none, behind},
+    {behind, right_chain, Effect::none, behind},
+    {behind, wrong_chain, Effect::back_off, quarantined},
+    {behind, probe_failed, Effect::back_off, set_aside},
+    {behind, fell_behind, Effect::back_off, behind},
+    {behind, caught_up, Effect::prove, usable},
 
     // A quarantined endpoint that falls silent is not known to be repaired.
     {quarantined, answered, Effect::none, quarantined},
@@ -42,6 +58,8 @@ constexpr HealthRule rules[] = {
     {quarantined, right_chain, Effect::prove, usable},
     {quarantined, wrong_chain, Effect::back_off, quarantined},
     {quarantined, probe_failed, Effect::back_off, quarantined},
+    {quarantined, fell_behind, Effect::none, quarantined},
+    {quarantined, caught_up, Effect::none, quarantined},
 };
 
 constexpr std::uint32_t most_doublings = 6;  // 32 s, cut to the longest
@@ -53,7 +71,8 @@ void back_off(EndpointHealth& health, std::int64_t now_ms) {
 }
 
 bool is_of_a_probe(EndpointEvent event) {
-  return event == right_chain || event == wrong_chain || event == probe_failed;
+  return event == right_chain || event == wrong_chain || event == probe_failed ||
+         event == caught_up;
 }
 
 void count(EndpointHealth& health, const HealthRule& rule, std::int64_t now_ms) {
@@ -75,6 +94,7 @@ std::string_view to_text(EndpointState state) {
     case unproven: return "unproven";
     case usable: return "usable";
     case set_aside: return "set aside";
+    case behind: return "behind";
     case quarantined: return "quarantined";
   }
   return "";
@@ -88,6 +108,8 @@ std::string_view to_text(EndpointEvent event) {
     case right_chain: return "right chain";
     case wrong_chain: return "wrong chain";
     case probe_failed: return "probe failed";
+    case fell_behind: return "fell behind";
+    case caught_up: return "caught up";
   }
   return "";
 }

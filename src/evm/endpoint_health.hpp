@@ -12,25 +12,28 @@ enum class EndpointState : std::uint8_t {
   unproven,     ///< not asked yet which chain it serves
   usable,       ///< serves the configured chain, and answers
   set_aside,    ///< does not answer; probed until it does
+  behind,  ///< serves the configured chain as it was a while ago; probed until it has caught up
   quarantined,  ///< serves another chain; probed until it is repaired
 };
 std::string_view to_text(EndpointState state);
 
 enum class EndpointEvent : std::uint8_t {
-  answered,      ///< a call was answered: with a result, or with an error of the node's own
-  limited,       ///< it asks for fewer calls; says nothing about the endpoint
-  failed,        ///< a call got no answer: not connected, time-out, 5xx, not JSON
-  right_chain,   ///< it said that it serves the configured chain
-  wrong_chain,   ///< it said that it serves another one
-  probe_failed,  ///< asked for its chain, it did not say
+  answered,  ///< a call was answered: with a result, or with an error of the node's own
+  limited,  ///< it asks for fewer calls; says nothing about the endpoint
+  failed,  ///< a call got no answer: not connected, time-out, 5xx, not JSON
+  right_chain,  ///< it said that it serves the configured chain
+  wrong_chain,  ///< it said that it serves another one
+  probe_failed,  ///< asked for its chain, or for its newest block while it is behind: no answer
+  fell_behind,  ///< it has not got what the others had a while ago
+  caught_up,  ///< it has
 };
 std::string_view to_text(EndpointEvent event);
 
 enum class HealthEffect : std::uint8_t {
   none,
-  forgive,   ///< the failures in a row are over
-  count,     ///< one more failure in a row; `failures_until_aside` of them change the state
-  prove,     ///< everything is forgotten, and the next probe is `proof_lasts_ms` away
+  forgive,  ///< the failures in a row are over
+  count,  ///< one more failure in a row; `failures_until_aside` of them change the state
+  prove,  ///< everything is forgotten, and the next probe is `proof_lasts_ms` away
   back_off,  ///< the next probe is twice as far away as the last was
   postpone,  ///< a probe that is due comes a little later
 };
@@ -54,7 +57,7 @@ inline constexpr std::int64_t desperate_ms = 1'000;
 /// Times are monotonic, in ms.
 struct EndpointHealth {
   EndpointState state = EndpointState::unproven;
-  std::uint32_t failures = 0;       ///< calls in a row
+  std::uint32_t failures = 0;  ///< calls in a row
   std::uint32_t probes_failed = 0;  ///< in a row
   std::int64_t last_failure_ms = -1;
   std::int64_t probed_ms = 0;  ///< when the last probe ended, or was put off

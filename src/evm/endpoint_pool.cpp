@@ -204,6 +204,10 @@ std::vector<EndpointView> EndpointPool::endpoints() const {
   return out;
 }
 
+std::vector<bool> EndpointPool::behind(const Voices& voices, const std::vector<HeadSeen>& heads) {
+  return core_->behind(voices, heads);
+}
+
 std::vector<std::string> EndpointPool::endpoint_texts() const {
   std::vector<std::string> out;
   for (const auto& one : core_->endpoints()) out.push_back(core_->text_of(*one));

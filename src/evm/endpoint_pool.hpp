@@ -54,6 +54,7 @@ class EndpointPool final : public Rpc {
   boost::asio::awaitable<std::vector<Answer>> call_everywhere(std::string method,
                                                               boost::json::array params,
                                                               Enough enough) override;
+  std::vector<bool> behind(const Voices& voices, const std::vector<HeadSeen>& heads) override;
   std::vector<std::string> endpoint_texts() const override;
 
   std::vector<EndpointView> endpoints() const;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -60,6 +61,7 @@ class EndpointPool::Core : public std::enable_shared_from_this<Core> {
     std::uint64_t probes_begun = 0;
     std::uint64_t proven_by = 0;  ///< the newest of those that named the right chain
     ports::WaitList probed;
+    HeadsOfOne heads{};
   };
 
   Core(boost::asio::any_io_executor executor, ports::Clock& clock, std::uint64_t chain,
@@ -94,6 +96,9 @@ class EndpointPool::Core : public std::enable_shared_from_this<Core> {
     Everybody& all;
   };
 
+  /// See Rpc::behind; those that are, are set aside.
+  std::vector<bool> behind(const Voices& voices, const std::vector<HeadSeen>& heads);
+
   std::string nobody_text() const;
   std::string text_of(const Endpoint& one) const;
   Endpoint& at(std::size_t place) { return *endpoints_[place]; }
@@ -112,6 +117,10 @@ class EndpointPool::Core : public std::enable_shared_from_this<Core> {
   /// right one.
   bool judge(Endpoint& one, const Answer& answer, std::uint64_t connections);
   void note(Endpoint& one, EndpointEvent event, std::string why);
+  /// Of those that may be asked, but this one: the highest block that any had a while ago.
+  std::optional<std::uint64_t> others_had(const Endpoint& but) const;
+  /// Asked while it is behind; it has said which chain it serves.
+  void judge_head(Endpoint& one, const Answer& answer);
 
   boost::asio::any_io_executor executor_;
   ports::Clock& clock_;

@@ -39,6 +39,71 @@ std::string EndpointPool::Core::nobody_text() const {
   return text;
 }
 
+// --- who is behind ------------------------------------------------------------------------------
+
+namespace {
+std::string behind_text(std::uint64_t height, std::uint64_t others) {
+  return "its newest block is " + std::to_string(height) + ", and another had " +
+         std::to_string(others) + " more than " + std::to_string(behind_after_ms / 1000) + " s ago";
+}
+}  // namespace
+
+std::optional<std::uint64_t> EndpointPool::Core::others_had(const Endpoint& but) const {
+  std::optional<std::uint64_t> out;
+  for (const auto& one : endpoints_) {
+    if (one.get() == &but || one->health.state != EndpointState::usable) continue;
+    const auto had = one->heads.a_while_ago(clock_.mono_ms());
+    if (had && (!out || *had > *out)) out = had;
+  }
+  return out;
+}
+
+std::vector<bool> EndpointPool::Core::behind(const Voices& voices,
+                                             const std::vector<HeadSeen>& heads) {
+  std::vector<bool> out(voices.size(), false);
+  const auto endpoint_of = [this](const Rpc* voice) -> Endpoint* {
+    const auto hit =
+        std::ranges::find_if(endpoints_, [&](const auto& one) { return one->side.get() == voice; });
+    return hit == endpoints_.end() ? nullptr : hit->get();
+  };
+  std::vector<Endpoint*> whose;
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    whose.push_back(endpoint_of(voices[i]));
+    if (whose.back() != nullptr) whose.back()->heads.note(heads[i].height, clock_.mono_ms());
+  }
+  std::vector<std::uint64_t> had(voices.size(), 0);
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    if (whose[i] == nullptr) continue;
+    const auto others = others_had(*whose[i]);
+    out[i] = is_behind(heads[i], others, clock_.wall_ms());
+    had[i] = others.value_or(0);
+  }
+  if (std::ranges::find(out, false) == out.end()) out.assign(voices.size(), false);
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    if (out[i]) note(*whose[i], EndpointEvent::fell_behind, behind_text(heads[i].height, had[i]));
+  }
+  return out;
+}
+
+void EndpointPool::Core::judge_head(Endpoint& one, const Answer& answer) {
+  if (event_of(answer, one.client->held_back_ms() > 0) == EndpointEvent::limited) {
+    note(one, EndpointEvent::limited, answer.text());
+    return;
+  }
+  const Read<Header> read =
+      answer.ok() == nullptr ? Read<Header>(Unreadable{answer.text()}) : read_header(*answer.ok());
+  if (!read) {
+    note(one, EndpointEvent::probe_failed, read.error().why);
+    return;
+  }
+  const auto others = others_had(one);
+  if (is_behind({read->ref.height, read->time_s}, others, clock_.wall_ms())) {
+    note(one, EndpointEvent::fell_behind, behind_text(read->ref.height, *others));
+  } else {
+    note(one, EndpointEvent::caught_up, {});
+  }
+}
+
 // --- the watch over each endpoint's chain -----------------------------------------------------
 
 bool EndpointPool::Core::any_probing() const {
@@ -77,7 +142,12 @@ asio::awaitable<void> EndpointPool::Core::probe(std::shared_ptr<Core> self, std:
   const std::uint64_t connections = one.client->connections();
   const Answer answer = co_await one.client->call(chain_id_method, {});
   if (self->closed_) co_return;
-  if (self->judge(one, answer, connections)) one.proven_by = number;
+  const bool right = self->judge(one, answer, connections);
+  if (right) one.proven_by = number;
+  if (!right || one.health.state != EndpointState::behind) co_return;
+  const Answer newest =
+      co_await one.client->call("eth_getBlockByNumber", boost::json::array{"latest", false});
+  if (!self->closed_) self->judge_head(one, newest);
 }
 
 asio::awaitable<void> EndpointPool::Core::wait_for_probe(std::shared_ptr<Core> self,
@@ -129,7 +199,10 @@ void EndpointPool::Core::note(Endpoint& one, EndpointEvent event, std::string wh
   const EndpointState before = one.health.state;
   one.health = after(one.health, event, clock_.mono_ms());
   const EndpointState now = one.health.state;
-  if (event == EndpointEvent::wrong_chain || now != before) one.why = std::move(why);
+  const bool still_behind = event == EndpointEvent::fell_behind && now == EndpointState::behind;
+  if (event == EndpointEvent::wrong_chain || still_behind || now != before)
+    one.why = std::move(why);
+  if (now != EndpointState::usable) one.heads.forget();
   if (now == before) return;
   const bool well = now == EndpointState::usable;
   (well ? log::info : log::warn)(well ? "endpoint_usable" : "endpoint_not_usable",

@@ -15,4 +15,8 @@ asio::awaitable<std::vector<Answer>> Rpc::call_everywhere(std::string method,
   co_return answers;
 }
 
+std::vector<bool> Rpc::behind(const Voices& voices, const std::vector<HeadSeen>&) {
+  return std::vector<bool>(voices.size(), false);
+}
+
 }  // namespace holdfast::evm

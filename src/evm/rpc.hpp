@@ -14,6 +14,8 @@
 
 #include <holdfast/ports/outcome.hpp>
 
+#include "evm/endpoint_heads.hpp"
+
 namespace holdfast::evm {
 
 using Answer = ports::Outcome<boost::json::value>;
@@ -44,6 +46,10 @@ class Rpc {
   virtual boost::asio::awaitable<std::vector<Answer>> call_everywhere(std::string method,
                                                                       boost::json::array params,
                                                                       Enough enough);
+
+  /// Told what the newest blocks of `voices` are, one each: who of them is behind the others for so
+  /// long that its word must not hold the chain back. Never all of them.
+  virtual std::vector<bool> behind(const Voices& voices, const std::vector<HeadSeen>& heads);
 
   /// For operators, one sentence each: host, state, and why. Empty where there is nothing to tell.
   virtual std::vector<std::string> endpoint_texts() const { return {}; }

@@ -129,6 +129,9 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
                                  [](const Chain& chain) { return chain.usable ? 1.0 : 0.0; }));
   families.push_back(chain_gauge("holdfast_chain_latest_block", "Height of the newest block",
                                  chains, [](const Chain& chain) { return number(chain.latest); }));
+  families.push_back(chain_gauge(
+      "holdfast_chain_latest_block_age_seconds", "Since the newest block was last another one",
+      chains, [](const Chain& chain) { return static_cast<double>(chain.latest_age_ms) / 1000; }));
   families.push_back(chain_gauge("holdfast_chain_finalized_block",
                                  "Height of the newest final block", chains,
                                  [](const Chain& chain) { return number(chain.finalized); }));

@@ -1,5 +1,6 @@
 // What the log says of a payment that did not settle: which, and why.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -15,21 +16,19 @@ using testing::RigOptions;
 
 namespace {
 
-/// The log's lines that begin with "payment_", while it lives.
-class Endings {
+/// The log's lines that begin so, while it lives.
+class Lines {
  public:
-  Endings() {
-    log::set_sink([this](log::Level level, std::string_view line) {
-      if (!line.starts_with("payment_")) return;
-      CHECK(level == log::Level::info);
-      lines_.emplace_back(line);
+  explicit Lines(std::string start) {
+    log::set_sink([this, start = std::move(start)](log::Level, std::string_view line) {
+      if (line.starts_with(start)) lines_.emplace_back(line);
     });
   }
-  ~Endings() {
+  ~Lines() {
     log::set_sink([](log::Level, std::string_view) {});
   }
-  Endings(const Endings&) = delete;
-  Endings& operator=(const Endings&) = delete;
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
@@ -58,7 +57,7 @@ TEST_CASE("log: a payment that ends canceled or failed, or goes to review, has o
     options.config.most_steps = row.steps;
     Rig rig(options);
     rig.start();
-    const Endings endings;
+    const Lines endings("payment_");
     const domain::Intent intent = rig.create("one", rig.payout());
     REQUIRE(rig.reaches(intent.id, row.ending, 5'000));
     REQUIRE(endings.lines().size() == 1);
@@ -70,7 +69,7 @@ TEST_CASE("log: a payment that ends canceled or failed, or goes to review, has o
 TEST_CASE("log: a caller's and an operator's cancel have a line, a settled payment has none") {
   Rig rig;
   rig.start();
-  const Endings endings;
+  const Lines endings("payment_");
   const domain::Intent ours = rig.create("one", rig.from_payer());
   const domain::Intent theirs = rig.create("two", rig.from_payer());
   const domain::Intent paid = rig.create("three", rig.payout());
@@ -80,4 +79,27 @@ TEST_CASE("log: a caller's and an operator's cancel have a line, a settled payme
   REQUIRE(rig.reaches(paid.id, IntentState::settled, 30'000));
   CHECK(endings.lines() == std::vector<std::string>{line_of(ours, "canceled", "\"sold out\""),
                                                     line_of(theirs, "canceled", "dispute")});
+}
+
+TEST_CASE("log: a chain that stands still has one line, and another when it moves again") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  rig.world.run_for(1'000);  // it is up
+  const Lines lines("chain_");
+  rig.world.run_for(290'000);
+  CHECK(lines.lines().empty());
+  CHECK(rig.engine->chains().at(0).latest_age_ms >= 290'000);
+  rig.world.run_for(900'000);
+  REQUIRE(lines.lines().size() == 1);
+  CHECK(lines.lines()[0].starts_with("chain_stands_still chain=sim:1 latest="));
+  rig.chain.mine();
+  rig.world.run_for(3'000);
+  REQUIRE(lines.lines().size() == 2);
+  CHECK(lines.lines()[1].starts_with("chain_moves_again chain=sim:1 latest="));
+  CHECK(rig.engine->chains().at(0).latest_age_ms <= 3'000);
+  rig.chain.mine();
+  rig.world.run_for(200'000);
+  CHECK(lines.lines().size() == 2);
 }

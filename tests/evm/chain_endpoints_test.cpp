@@ -78,7 +78,7 @@ TEST_CASE("chain endpoints: a block that the first does not have yet is read fro
   CHECK(scene.run(scene.chain->block_hash(100)).unknown() != nullptr);
 }
 
-TEST_CASE("chain endpoints: a head is one endpoint's, whole") {
+TEST_CASE("chain endpoints: of an endpoint whose head cannot be read whole nothing is taken") {
   PoolScene scene;
   scene.e(2).node.safe = 50;
   scene.e(2).node.finalized = 40;

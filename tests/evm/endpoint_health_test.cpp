@@ -12,9 +12,9 @@ namespace {
 using enum EndpointState;
 using enum EndpointEvent;
 
-constexpr EndpointState states[] = {unproven, usable, set_aside, quarantined};
-constexpr EndpointEvent events[] = {answered,    limited,     failed,
-                                    right_chain, wrong_chain, probe_failed};
+constexpr EndpointState states[] = {unproven, usable, set_aside, behind, quarantined};
+constexpr EndpointEvent events[] = {answered,    limited,      failed,      right_chain,
+                                    wrong_chain, probe_failed, fell_behind, caught_up};
 
 EndpointHealth in_state(EndpointState state) {
   EndpointHealth health;
@@ -38,13 +38,14 @@ TEST_CASE("endpoint health: the table has each state and event once") {
   CHECK(seen.size() == std::size(states) * std::size(events));
 }
 
-TEST_CASE("endpoint health: only the right chain id makes an endpoint usable") {
+TEST_CASE(
+    "endpoint health: only the right chain id, and a late one's newest block, make it usable") {
   for (const EndpointState state : states) {
     for (const EndpointEvent event : events) {
       const EndpointState next = after(in_state(state), event, 5).state;
       CAPTURE(to_text(state));
       CAPTURE(to_text(event));
-      if (event == right_chain) {
+      if (event == (state == behind ? caught_up : right_chain)) {
         CHECK(next == usable);
       } else if (event == wrong_chain) {
         CHECK(next == quarantined);
@@ -60,6 +61,9 @@ TEST_CASE("endpoint health: what changes the state, and what does not") {
        {Row{unproven, failed, unproven}, Row{unproven, probe_failed, set_aside},
         Row{usable, answered, usable}, Row{usable, limited, usable}, Row{usable, failed, usable},
         Row{set_aside, answered, set_aside}, Row{set_aside, probe_failed, set_aside},
+        Row{usable, fell_behind, behind}, Row{behind, right_chain, behind},
+        Row{behind, probe_failed, set_aside}, Row{behind, failed, behind},
+        Row{set_aside, fell_behind, set_aside}, Row{quarantined, caught_up, quarantined},
         Row{quarantined, answered, quarantined}, Row{quarantined, probe_failed, quarantined}}) {
     CAPTURE(to_text(row.from));
     CAPTURE(to_text(row.event));

@@ -149,6 +149,7 @@ TEST_CASE(
   counted("other", "none", 404, 1);
   has("holdfast_jobs_leased_total");
   has("holdfast_chain_usable{chain=\"sim:1\"} 1");
+  has("holdfast_chain_latest_block_age_seconds{chain=\"sim:1\"} ");
   for (const std::string& chosen : {created.at("id"), std::string("nowhere-"), std::string("BREW"),
                                     std::string("shop"), token}) {
     CHECK(page.body.find(chosen) == std::string::npos);

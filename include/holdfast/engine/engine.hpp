@@ -140,6 +140,7 @@ struct ChainStatus {
   std::string why;  ///< a sentence when it is not
   std::uint64_t latest = 0;
   std::uint64_t finalized = 0;
+  std::int64_t latest_age_ms = 0;  ///< since the newest block was last another one, or the start
   std::vector<std::string> methods;
   std::vector<std::string> accounts;
   std::vector<std::string> endpoints;  ///< a sentence for each node: host, state, and why
