@@ -15,19 +15,30 @@ namespace {
 
 namespace json = boost::json;
 
+/// What is wrong with the account besides its being blocked, in a line.
+std::string trouble_of(const json::value& account) {
+  const std::string trouble = cell(account, "trouble");
+  std::string numbers;
+  for (const json::value& one : account.at("unread").as_array()) {
+    numbers += (numbers.empty() ? "" : ", ") + cell(one, "sequence");
+  }
+  if (numbers.empty()) return trouble;
+  return (trouble == "-" ? "" : trouble + "; ") + "used, by no transaction found: " + numbers;
+}
+
 int show_list(const json::value& body, bool as_json) {
   if (as_json) {
     print_json(body, true);
     return exit_done;
   }
   std::vector<std::vector<std::string>> rows = {{"CHAIN", "ADDRESS", "EPOCH", "LATEST", "PENDING",
-                                                 "FINAL", "OPEN", "FROM", "TO", "HANDED",
-                                                 "BLOCKED"}};
+                                                 "FINAL", "OPEN", "FROM", "TO", "HANDED", "BLOCKED",
+                                                 "TROUBLE"}};
   for (const json::value& one : body.at("accounts").as_array()) {
     rows.push_back({cell(one, "chain"), cell(one, "address"), cell(one, "epoch"),
                     cell(one, "latest"), cell(one, "pending"), cell(one, "finalized"),
                     cell(one, "unconsumed"), cell(one, "lowest_open"), cell(one, "highest_open"),
-                    cell(one, "handed_over"), cell(one, "blocked")});
+                    cell(one, "handed_over"), cell(one, "blocked"), trouble_of(one)});
   }
   print_table(rows);
   return exit_done;

@@ -74,6 +74,7 @@ Awaitable<bool> Engine::Core::consume_slot(domain::Slot slot, domain::MinedTx tx
   const auto ended = co_await parts.store.write(
       [wanted](store::Txn& txn) { return store::move_slot(txn, wanted); });
   if (ended) co_return true;
+  refused(ended.error());
   alarm("slot_not_ended", {{"account", slot.account.value},
                            {"sequence", slot.sequence.value},
                            {"why", ended.error().detail}});
@@ -137,6 +138,10 @@ void Engine::Core::count_move(const domain::Intent& intent) {
 void Engine::Core::alarm(std::string_view event, log::Fields fields) {
   ++stats.alarms;
   log::alarm(event, fields);
+}
+
+void Engine::Core::refused(const Error& error) {
+  if (error.code == store::StoreError::stale_epoch) break_off(error.detail);
 }
 
 void Engine::Core::break_off(std::string_view why) {

@@ -43,6 +43,9 @@ class Engine::Core {
   void alarm(std::string_view event, log::Fields fields);
   /// The store is in doubt, or a promise to ourselves is broken: nothing new is started.
   void break_off(std::string_view why);
+  /// A write was refused. Where another engine has taken over an account of ours, this one ends its
+  /// work on the store.
+  void refused(const Error& error);
   /// A coroutine of ours threw what nobody expected: the engine stops rather than go on without it.
   void task_ended_badly(const std::exception_ptr& error);
 

@@ -10,6 +10,8 @@
 namespace holdfast::engine {
 namespace {
 
+constexpr std::size_t most_empty_shown = 100;
+
 using EndLetter = Result<store::SignedLetter> (*)(store::Txn&, std::int64_t,
                                                   const store::Signature&);
 
@@ -85,6 +87,11 @@ Awaitable<std::vector<AccountStatus>> Engine::accounts() {
       status.blocked = "not configured any more";
     } else {
       status.blocked = state->blocked;
+      status.trouble = state->noop_trouble;
+      for (const auto& [number, seen] : state->found_empty) {
+        if (status.found_empty.size() == most_empty_shown) break;
+        status.found_empty.push_back(number);
+      }
       if (state->counts) {
         status.read = true;
         status.latest = state->counts->latest;

@@ -40,8 +40,9 @@ Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
                                {},
                                "the chain took back what it called final",
                                core.wall_ms()};
-    co_await core.parts.store.write(
+    const auto moved = co_await core.parts.store.write(
         [move](store::Txn& txn) { return store::move_slot(txn, move); });
+    if (!moved) core.refused(moved.error());
   }
 }
 

@@ -29,11 +29,26 @@ Awaitable<std::vector<Keeper::Open>> Keeper::read_open() {
   std::vector<Open> out;
   out.reserve(rows.size());
   for (store::OpenSlot& row : rows) out.push_back({std::move(row), {}, std::nullopt});
-  std::erase_if(posts_, [&](const auto& post) {
-    return std::none_of(out.begin(), out.end(),
-                        [&](const Open& open) { return open.it.slot.id == post.first; });
-  });
+  forget_ended(out);
   co_return out;
+}
+
+// What is kept from round to round is of numbers that are open, or that this store knows nothing
+// of.
+void Keeper::forget_ended(const std::vector<Open>& open) {
+  std::set<domain::SlotId> slots;
+  std::set<domain::Sequence> numbers;
+  for (const Open& one : open) {
+    slots.insert(one.it.slot.id);
+    numbers.insert(one.it.slot.sequence);
+  }
+  std::erase_if(posts_, [&](const auto& each) { return !slots.contains(each.first); });
+  std::erase_if(ceilings_told_, [&](const auto& each) { return !slots.contains(each.first); });
+  std::erase_if(foreign_told_, [&](const auto& each) { return !numbers.contains(each.first); });
+  std::erase_if(account_.found_empty, [&](const auto& each) {
+    const bool unknown = account_.unknown_from && each.first >= *account_.unknown_from;
+    return !unknown && !numbers.contains(each.first);
+  });
 }
 
 // All hashes of all these numbers, asked in one turn of the loop.
@@ -149,7 +164,11 @@ Awaitable<void> Keeper::hand_over(const Open& open) {
                                core_.wall_ms()};
   const auto facts = co_await core_.parts.store.write(
       [wanted](store::Txn& txn) { return store::hand_over(txn, wanted); });
-  if (facts) core_.changed(*facts);
+  if (facts) {
+    core_.changed(*facts);
+  } else {
+    core_.refused(facts.error());
+  }
 }
 
 Awaitable<void> Keeper::fill_gaps() {
@@ -176,6 +195,7 @@ Awaitable<void> Keeper::fill_gaps() {
     const auto filled = co_await core_.parts.store.write(
         [wanted](store::Txn& txn) { return store::fill_gap(txn, wanted); });
     if (!filled) {
+      core_.refused(filled.error());
       log::info("gap_not_filled", {{"account", account_.address.value},
                                    {"sequence", gap.sequence.value},
                                    {"why", filled.error().detail}});
@@ -194,11 +214,13 @@ Awaitable<void> Keeper::run_round() {
   if (!is_wanted(core_, unit_) || !account_.counts) co_return;
   const auto held = co_await unit_.account_turns.turn(account_.address);
   std::vector<Open> open = co_await read_open();
+  noop_trouble_.clear();
   tell_foreign(open);
   co_await end_used(open);
   co_await search_unknown();
   co_await tend(open);
   co_await fill_gaps();
+  account_.noop_trouble = noop_trouble_;
 }
 
 Awaitable<void> keep_accounts(Core& core, Unit& unit) {
@@ -206,14 +228,17 @@ Awaitable<void> keep_accounts(Core& core, Unit& unit) {
   keepers.reserve(unit.accounts.size());
   for (AccountState& account : unit.accounts) keepers.emplace_back(core, unit, account);
   while (!core.draining && !core.broken) {
-    try {
-      for (Keeper& keeper : keepers) co_await keeper.run_round();
-    } catch (const store::StoreInDoubt& what) {
-      core.break_off(what.what());
-    } catch (const store::StoreUnavailable& what) {
-      log::warn("store_unavailable", {{"chain", unit.id().value}, {"why", what.what()}});
-    } catch (const store::StoreBusy& what) {
-      log::debug("store_busy", {{"chain", unit.id().value}, {"why", what.what()}});
+    for (Keeper& keeper : keepers) {
+      // One account's trouble is no other's.
+      try {
+        if (!core.broken) co_await keeper.run_round();
+      } catch (const store::StoreInDoubt& what) {
+        core.break_off(what.what());
+      } catch (const store::StoreUnavailable& what) {
+        log::warn("store_unavailable", {{"chain", unit.id().value}, {"why", what.what()}});
+      } catch (const store::StoreBusy& what) {
+        log::debug("store_busy", {{"chain", unit.id().value}, {"why", what.what()}});
+      }
     }
     co_await unit.handed_over.wait_for(core.parts.clock, round_ms);
   }

@@ -37,6 +37,7 @@ class Keeper {
 
   // keeper.cpp
   Awaitable<std::vector<Open>> read_open();
+  void forget_ended(const std::vector<Open>& open);
   Awaitable<void> look_for(std::vector<Open*> numbers);
   Awaitable<void> tend(std::vector<Open>& open);
   std::vector<domain::Tend> plan(const std::vector<Open*>& numbers);
@@ -66,6 +67,10 @@ class Keeper {
   /// Numbers that something this store knows nothing of has used: are they payments of ours?
   void tell_foreign(const std::vector<Open>& open);
   Awaitable<void> search_unknown();
+  /// False: nobody told what used it.
+  Awaitable<bool> search(domain::Sequence at);
+  /// The chain has used it, and what did is not found.
+  void note_empty(domain::Sequence at);
   Awaitable<void> end_used(std::vector<Open>& open);
   Awaitable<void> end_used(Open& open);
   Awaitable<void> send_back(const Open& open);
@@ -78,7 +83,10 @@ class Keeper {
   std::int64_t moved_ms_ = 0;
   std::map<domain::Sequence, std::int64_t> gaps_since_;  ///< monotonic
   std::map<domain::SlotId, std::int64_t> ceilings_told_;
-  std::set<domain::TxHash> foreign_told_;
+  std::map<domain::Sequence, domain::TxHash> foreign_told_;
+  std::string noop_trouble_;  ///< of this round
+  domain::Sequence used_read_to_;  ///< where a round stopped reading what used our numbers
+  domain::Sequence empty_asked_to_;  ///< and asking again for what it did not find
 };
 
 }  // namespace holdfast::engine

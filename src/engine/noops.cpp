@@ -29,6 +29,7 @@ Awaitable<Keeper::NoopFees> Keeper::noop_fees(const std::vector<domain::Attempt>
       gas.ok() == nullptr ? gas.failure<domain::Fees>() : co_await unit_.chain.quote(gas.ok()->gas);
   if (market.ok() == nullptr) {
     log::warn("noop_not_quoted", {{"account", account_.address.value}, {"why", market.text()}});
+    noop_trouble_ = "its noop cannot be quoted: " + market.text();
     co_return NoopFees{};
   }
   const domain::Amount& ceiling = unit_.chain.info().fee_ceiling;
@@ -46,6 +47,7 @@ Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
       co_await core_.parts.signer.sign(account_.address, unit_.chain.digest(order));
   if (signature.ok() == nullptr) {
     log::warn("noop_not_signed", {{"account", account_.address.value}});
+    noop_trouble_ = "its noop was not signed: " + signature.text();
     co_return std::nullopt;
   }
   auto sealed = unit_.chain.seal(order, *signature.ok());
@@ -53,6 +55,7 @@ Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
     core_.alarm("wrong_bytes", {{"account", account_.address.value},
                                 {"sequence", at.value},
                                 {"why", sealed.error().detail}});
+    noop_trouble_ = "its noop was not signed: " + sealed.error().detail;
     co_return std::nullopt;
   }
   domain::Attempt out;
@@ -86,6 +89,7 @@ Awaitable<void> Keeper::sign_noop(Open& open, bool dearer) {
   const auto stored = co_await core_.parts.store.write(
       [wanted](store::Txn& txn) { return store::store_noop(txn, wanted); });
   if (!stored) {
+    core_.refused(stored.error());
     log::info("noop_not_stored", {{"account", account_.address.value},
                                   {"sequence", slot.sequence.value},
                                   {"why", stored.error().detail}});

@@ -23,6 +23,43 @@ std::string why_of(const domain::SlotState to) {
   }
 }
 
+// A node that is behind finds nothing either, so an empty answer is believed only once it has been
+// the answer for as long as anything is waited for that cannot be proved.
+std::string why_not_searched(const Core& core, const AccountState& account,
+                             domain::Sequence latest) {
+  if (!account.unknown_from) return "";
+  const domain::Sequence searched = account.searched_to.value_or(*account.unknown_from);
+  if (searched < latest) {
+    return "its unknown transactions are still being searched for payments of ours: " +
+           std::to_string(searched.value) + " of " + std::to_string(latest.value) +
+           " (they are read once they are final)";
+  }
+  for (const auto& [number, seen] : account.found_empty) {
+    const std::int64_t wait_s = core.config.policy.review_after_ms / 1000;
+    if (number < *account.unknown_from || seen.last_s - seen.first_s >= wait_s) continue;
+    return "number " + std::to_string(number.value) +
+           " is used, and no transaction is found there; it is asked for again until that has been "
+           "the answer for " +
+           std::to_string(wait_s) + " s of the chain's time";
+  }
+  return "";
+}
+
+/// Those an operator answers for without knowing what used them, for the record.
+std::string empty_numbers(const AccountState& account) {
+  constexpr std::size_t most_named = 20;
+  std::string out;
+  std::size_t all = 0;
+  for (const auto& [number, seen] : account.found_empty) {
+    if (!account.unknown_from || number < *account.unknown_from || ++all > most_named) continue;
+    out.append(out.empty() ? "; used, by no transaction found: " : ", ");
+    out.append(std::to_string(number.value));
+  }
+  if (all > most_named)
+    out.append(" and ").append(std::to_string(all - most_named)).append(" more");
+  return out;
+}
+
 }  // namespace
 
 Awaitable<ReconcileReport> Keeper::reconcile() {
@@ -63,6 +100,7 @@ Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
   const auto moved = co_await core_.parts.store.write(
       [move](store::Txn& txn) { return store::move_slot(txn, move); });
   if (!moved) {
+    core_.refused(moved.error());
     log::warn("slot_not_reconciled", {{"account", slot.account.value},
                                       {"sequence", slot.sequence.value},
                                       {"why", moved.error().detail}});
@@ -103,15 +141,12 @@ Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::Chain
                      "account: it is not blocked, there is nothing to adopt");
   }
   const domain::Sequence latest = std::max(state->counts->latest, state->counts->pending);
-  if (state->unknown_from && state->searched_to.value_or(*state->unknown_from) < latest) {
-    co_return refuse(EngineError::try_again,
-                     "its unknown transactions are still being searched for payments of ours: " +
-                         std::to_string(state->searched_to.value_or(*state->unknown_from).value) +
-                         " of " + std::to_string(latest.value) +
-                         " (they are read once they are final)");
+  if (const std::string why = why_not_searched(*core, *state, latest); !why.empty()) {
+    co_return refuse(EngineError::try_again, why);
   }
-  const store::Adoption adoption{chain,          account,           latest,
-                                 std::move(who), std::move(reason), core->wall_ms()};
+  const store::Adoption adoption{
+      chain,          account, latest, std::move(who), std::move(reason) + empty_numbers(*state),
+      core->wall_ms()};
   const auto adopted = co_await core->parts.store.write(
       [adoption](store::Txn& txn) { return store::adopt_account(txn, adoption); });
   if (!adopted) co_return at_the_face(adopted.error());

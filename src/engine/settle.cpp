@@ -170,7 +170,7 @@ Awaitable<Delivery::Flow> Delivery::take(Result<domain::Facts> facts) {
   const auto code = facts.error().code;
   if (code == store::StoreError::stale_receipt) co_return Flow::done;
   if (code == store::StoreError::stale_epoch) {
-    core_.break_off("another engine has taken over the account");
+    core_.refused(facts.error());
     co_return Flow::done;
   }
   log::info("write_refused",

@@ -31,6 +31,15 @@ struct AccountState {
   /// Its newest transactions seen in blocks, whoever sent them: what uses a number is known from
   /// here, never inferred from a count.
   std::map<domain::Sequence, domain::MinedTx> mined;
+  /// Numbers the chain has used with finality, and no transaction is found that did (an
+  /// authorization by our key, EIP-7702, uses one so): first and last time of that answer, by the
+  /// chain's clock. Their own attempts stay watched, and they are never given.
+  struct FoundEmpty {
+    std::int64_t first_s = 0;
+    std::int64_t last_s = 0;
+  };
+  std::map<domain::Sequence, FoundEmpty> found_empty;
+  std::string noop_trouble;  ///< why its noops cannot be signed; empty: nothing is in their way
   bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
 
   void note(const domain::MinedTx& tx) {

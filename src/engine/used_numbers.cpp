@@ -1,5 +1,7 @@
 // Owns: the end of numbers that the chain has used with finality: what used them is fetched and
 // read, and only then is the slot consumed.
+#include <algorithm>
+
 #include "engine/keeper.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -8,7 +10,7 @@ namespace holdfast::engine {
 namespace {
 
 /// A round reads a few; the next round reads on.
-constexpr int most_read = 16;
+constexpr std::size_t most_read = 16;
 
 bool is_own(const std::vector<domain::Attempt>& attempts, const domain::TxHash& hash) {
   for (const domain::Attempt& attempt : attempts) {
@@ -23,7 +25,7 @@ Awaitable<void> Keeper::end_used(std::vector<Open>& open) {
   std::vector<Open*> used;
   for (Open& one : open) {
     const domain::Slot& slot = one.it.slot;
-    if (slot.sequence >= account_.counts->finalized || used.size() == most_read) break;
+    if (slot.sequence >= account_.counts->finalized) break;
     // A delivery reads what used its number by itself; what confirms is followed by the listener,
     // as long as it was seen in a block.
     const bool delivered = one.it.item && one.it.item->state == domain::IntentState::settling;
@@ -35,6 +37,14 @@ Awaitable<void> Keeper::end_used(std::vector<Open>& open) {
     used.push_back(&one);
   }
   if (used.empty()) co_return;
+  // The next round reads on behind these, and begins anew at the end: one that cannot be read holds
+  // nobody up.
+  const auto next = std::find_if(used.begin(), used.end(), [&](const Open* one) {
+    return one->it.slot.sequence > used_read_to_;
+  });
+  std::rotate(used.begin(), next, used.end());
+  used.resize(std::min(used.size(), most_read));
+  used_read_to_ = used.back()->it.slot.sequence;
   co_await look_for(used);
   for (Open* const one : used) co_await end_used(*one);
 }
@@ -56,9 +66,8 @@ Awaitable<void> Keeper::end_used(Open& open) {
   }
   if (!consumer) {
     // Used, and by nothing that can be found: kept apart until it can.
-    ++core_.stats.slot_mismatches;
-    log::warn("number_used_by_nothing_found",
-              {{"account", account_.address.value}, {"sequence", slot.sequence.value}});
+    note_empty(slot.sequence);
+    if (slot.state == domain::SlotState::reconciliation_required) co_return;
     const bool can_wait = domain::may_move(slot.state, domain::SlotState::reconciliation_required);
     if (!can_wait) co_return;
     const store::SlotMove quarantine{slot.id,
@@ -67,11 +76,13 @@ Awaitable<void> Keeper::end_used(Open& open) {
                                      {},
                                      "used, and no transaction found there",
                                      core_.wall_ms()};
-    co_await core_.parts.store.write(
+    const auto moved = co_await core_.parts.store.write(
         [quarantine](store::Txn& txn) { return store::move_slot(txn, quarantine); });
+    if (!moved) core_.refused(moved.error());
     co_await tell(slot.item);
     co_return;
   }
+  account_.found_empty.erase(slot.sequence);
   if (!is_own(open.it.attempts, consumer->hash)) {
     if (slot.item) core_.note_mined(unit_, {*slot.item, false}, *consumer);
   }
@@ -87,7 +98,9 @@ void Keeper::tell_foreign(const std::vector<Open>& open) {
     const domain::Slot& slot = one.it.slot;
     const auto seen = account_.mined.find(slot.sequence);
     if (seen == account_.mined.end() || is_own(one.it.attempts, seen->second.hash)) continue;
-    if (!foreign_told_.insert(seen->second.hash).second) continue;
+    domain::TxHash& told = foreign_told_[slot.sequence];
+    if (told == seen->second.hash) continue;
+    told = seen->second.hash;
     ++core_.stats.slot_mismatches;
     core_.alarm("foreign_transaction", {{"account", account_.address.value},
                                         {"sequence", slot.sequence.value},
@@ -95,19 +108,52 @@ void Keeper::tell_foreign(const std::vector<Open>& open) {
   }
 }
 
-// Read once they are final. What carries a ref of ours is remembered, also for payments this store
-// does not know yet: a client may ask for them again.
+void Keeper::note_empty(domain::Sequence at) {
+  const std::int64_t now_s = unit_.view.latest_time_s();
+  const auto [place, is_new] = account_.found_empty.try_emplace(at, now_s, now_s);
+  place->second.last_s = now_s;
+  if (!is_new) return;
+  ++core_.stats.slot_mismatches;
+  log::warn("number_used_by_nothing_found",
+            {{"account", account_.address.value}, {"sequence", at.value}});
+}
+
+// What carries a ref of ours is remembered, also for payments this store does not know yet: a
+// client may ask for them again.
+Awaitable<bool> Keeper::search(domain::Sequence at) {
+  const auto answer = co_await unit_.chain.consumer(account_.address, at);
+  if (answer.ok() == nullptr) co_return false;
+  if (!*answer.ok()) {
+    note_empty(at);
+    co_return true;
+  }
+  account_.found_empty.erase(at);
+  const domain::MinedTx& tx = **answer.ok();
+  for (const Watch::Match& match : unit_.watch.match(tx)) core_.note_mined(unit_, match, tx);
+  if (tx.trailing_ref) co_await note_ref_found(core_, unit_, tx);
+  co_return true;
+}
+
+// Read once they are final. A number at which nothing is found is passed, and asked for again: a
+// node may only have been behind.
 Awaitable<void> Keeper::search_unknown() {
   if (!account_.unknown_from) co_return;
   domain::Sequence at =
       std::max(account_.searched_to.value_or(*account_.unknown_from), *account_.unknown_from);
   const domain::Sequence end = std::min(account_.counts->finalized, account_.counts->latest);
-  for (int read = 0; read < most_read && at < end; ++read, at = at.next()) {
-    const auto answer = co_await unit_.chain.consumer(account_.address, at);
-    if (answer.ok() == nullptr || !*answer.ok()) break;
-    const domain::MinedTx& tx = **answer.ok();
-    for (const Watch::Match& match : unit_.watch.match(tx)) core_.note_mined(unit_, match, tx);
-    if (tx.trailing_ref) co_await note_ref_found(core_, unit_, tx);
+  std::vector<domain::Sequence> again;
+  for (const auto& [number, seen] : account_.found_empty) {
+    if (number >= *account_.unknown_from) again.push_back(number);
+  }
+  std::rotate(again.begin(), std::upper_bound(again.begin(), again.end(), empty_asked_to_),
+              again.end());
+  again.resize(std::min(again.size(), most_read));
+  for (const domain::Sequence number : again) {
+    empty_asked_to_ = number;
+    if (!co_await search(number)) break;
+  }
+  for (std::size_t read = 0; read < most_read && at < end; ++read, at = at.next()) {
+    if (!co_await search(at)) break;
   }
   account_.searched_to = at;
 }

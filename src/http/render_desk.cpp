@@ -81,6 +81,10 @@ json::object account_json(const engine::AccountStatus& account) {
   out["highest_open"] = sequence_or_null(account.highest_open);
   out["highest_used"] = sequence_or_null(account.highest_used);
   out["blocked"] = text_or_null(account.blocked);
+  out["trouble"] = text_or_null(account.trouble);
+  out["unread"] = each_of(account.found_empty, [](domain::Sequence number) {
+    return json::object{{"sequence", number.value}, {"why", "used, by no transaction found"}};
+  });
   return out;
 }
 

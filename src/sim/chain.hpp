@@ -99,6 +99,9 @@ class ScriptedChain final : public ports::Chain {
   /// Somebody else with this account's key, or with an authorization in hand, posts this order.
   /// Ends the process when the node refuses it.
   domain::TxHash run_elsewhere(const ports::Order& order);
+  /// As an EIP-7702 authorization by its key does: its next number is used, and no transaction did.
+  /// No reorg takes it back.
+  void use_number(const domain::Address& account) { books_.raise_count(account); }
   void set_gas(std::uint64_t gas) { options_.gas = gas; }
   void set_base_fee(const U256& fee) { options_.base_fee = fee; }
   void set_block_ms(std::int64_t block_ms);

@@ -118,6 +118,104 @@ TEST_CASE("C2: a payout that the lost part of the store paid is found by its ref
   check_audit(fresh);
 }
 
+TEST_CASE("foreign: a number used by no transaction is answered for, shown, and never given") {
+  RigOptions options = by_hand();
+  options.config.policy.review_after_ms = 20'000;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent first = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(first.id, IntentState::confirming, 5'000));
+  mine_for(rig, 5);
+  rig.chain.use_number(relayer);
+  const domain::TxHash theirs = use_elsewhere(rig, 2);
+  mine_for(rig, 6);
+  rig.world.run_for(4'000);
+  CHECK(is_blocked(rig));
+  const auto status = rig.run(rig.engine->accounts()).front();
+  CHECK(status.found_empty == std::vector<domain::Sequence>{{1}});
+  const auto adopt = [&] {
+    return rig.run(rig.engine->adopt("ann", rig.chain.info().id, relayer, "an authorization"));
+  };
+  const auto early = adopt();
+  REQUIRE_FALSE(early.has_value());
+  CHECK(early.error().code == engine::EngineError::try_again);
+  CHECK(early.error().detail.find("number 1 is used, and no transaction") != std::string::npos);
+  const auto mismatches = rig.engine->stats().slot_mismatches;
+  mine_for(rig, 30);
+  CHECK(rig.engine->stats().slot_mismatches == mismatches);
+  const auto adopted = adopt();
+  REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
+  CHECK(*adopted == domain::Sequence{3});
+  CHECK(rig.chain.mined(theirs).has_value());
+  const auto events = rig.run(rig.engine->events(0, 500));
+  CHECK(std::any_of(events.begin(), events.end(), [](const engine::HistoryItem& item) {
+    return item.reason.find("used, by no transaction found: 1") != std::string::npos;
+  }));
+  const domain::Intent next = rig.create("next", rig.payout());
+  REQUIRE(mined_until(rig, next.id, IntentState::settled, 60));
+  CHECK(rig.detail(next.id).slot->sequence == domain::Sequence{3});
+  check_audit(rig);
+}
+
+TEST_CASE("foreign: numbers that nothing is found at hold up the end of no other") {
+  RigOptions options = by_hand();
+  options.config.policy.review_after_ms = 20'000;
+  options.max_unconsumed = 20;
+  Rig rig(options);
+  rig.start();
+  std::vector<domain::Intent> all;
+  all.reserve(18);
+  for (int i = 0; i < 18; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    all.push_back(i < 17 ? rig.create(key, rig.payout())
+                         : rig.create_authorized(key, rig.from_payer()));
+    REQUIRE(rig.reaches(all.back().id, IntentState::confirming, 20'000));
+  }
+  const domain::Intent last = rig.find(all.back().id);
+  rig.chain.forget_pool();
+  for (int i = 0; i < 17; ++i) rig.chain.use_number(relayer);
+  // The last one is paid by somebody else, so its number is its account's to end.
+  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
+  rig.chain.run_elsewhere(
+      {{"stranger"}, {0}, *rig.authorizations.call(last), {U256{2'000}, U256{100}, 60'000}});
+  mine_for(rig, 120);
+  for (std::size_t i = 0; i < 17; ++i) CHECK(rig.state(all[i].id) == IntentState::needs_review);
+  CHECK(rig.state(last.id) == IntentState::settled);
+  CHECK(rig.detail(last.id).slot->state == SlotState::consumed);
+  const auto mismatches = rig.engine->stats().slot_mismatches;
+  mine_for(rig, 60);
+  CHECK(rig.engine->stats().slot_mismatches == mismatches);
+  check_audit(rig);
+}
+
+TEST_CASE("account: a noop that cannot be quoted is shown with its account, until it is") {
+  Rig rig(by_hand());
+  rig.start();
+  const domain::Intent one = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(one.id, IntentState::confirming, 5'000));
+  rig.chain.forget_pool();
+  REQUIRE(rig.run(rig.engine->abandon("ann", one.id, "changed mind")).has_value());
+  rig.chain.script().fail_next(sim::ChainCall::simulate,
+                               ports::Refused{ports::RefusalKind::reverted, "no code"}, 20);
+  for (int i = 0; i < 60 && !rig.detail(one.id).slot->handed_over; ++i) rig.world.run_for(1'000);
+  REQUIRE(rig.detail(one.id).slot->handed_over);
+  rig.world.run_for(5'000);
+  const auto trouble = rig.run(rig.engine->accounts()).front().trouble;
+  CHECK_MESSAGE(trouble.find("its noop cannot be quoted") != std::string::npos, trouble);
+  SUBCASE("and it is signed then") {
+    mine_for(rig, 60);
+    CHECK(rig.run(rig.engine->accounts()).front().trouble.empty());
+    CHECK(rig.detail(one.id).slot->state == SlotState::consumed);
+  }
+  SUBCASE("but not under another engine's epoch: that ends this one's work on the store") {
+    rig.run(rig.store->write([](store::Txn& txn) {
+      return store::take_over_account(txn, {"sim:1"}, relayer, "another", 1);
+    }));
+    rig.world.run_for(60'000);
+    CHECK(rig.engine->broken());
+  }
+}
+
 TEST_CASE(
     "B4: another transaction at our number is no success: a fresh number, once, and an alarm") {
   Rig rig(by_hand());

@@ -76,6 +76,9 @@ struct AccountStatus {
   std::optional<domain::Sequence> highest_open;
   std::optional<domain::Sequence> highest_used;  ///< ever signed, consumed or bound
   std::string blocked;  ///< why it takes no claims; empty: it does
+  std::string trouble;  ///< why its noops cannot be signed; empty: nothing is in their way
+  /// Used with finality, by no transaction found: never given again. The lowest hundred.
+  std::vector<domain::Sequence> found_empty;
 };
 
 }  // namespace holdfast::engine
