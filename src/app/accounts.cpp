@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 /// What is wrong with the account besides its being blocked, in a line.
 std::string trouble_of(const json::value& account) {
-  const std::string trouble = cell(account, "trouble");
+  std::string trouble = cell(account, "trouble");
   std::string numbers;
   for (const json::value& one : account.at("unread").as_array()) {
     numbers += (numbers.empty() ? "" : ", ") + cell(one, "sequence");

@@ -19,6 +19,7 @@ constexpr EnumText<PostAnswer> answer_texts[] = {
     {PostAnswer::refused_curable, "refused_curable"},
     {PostAnswer::refused_for_good, "refused_for_good"},
     {PostAnswer::not_sent, "not_sent"},
+    {PostAnswer::not_its_turn, "not_its_turn"},
     {PostAnswer::unknown, "unknown"},
 };
 

@@ -53,18 +53,13 @@ std::optional<Step> late_by_wall_clock(const View& view) {
   return view.nack("late_by_wall_clock");
 }
 
-// Room comes with the next blocks: waiting longer each time would let later payments pass.
-constexpr std::int64_t longest_wait_for_room_ms = 2'000;
-
 std::optional<Step> no_send_slot(const View& view) {
   if (!view.seen.send_slot) return step::TakeSendSlot{};
   if (!view.seen.send_slot->blocked) return std::nullopt;
   const Blocked why = *view.seen.send_slot->blocked;
-  step::Nack nack = view.nack(std::string(to_text(why)));
-  if (why == Blocked::account_full || why == Blocked::throttled) {
-    nack.delay_ms = std::min(nack.delay_ms, longest_wait_for_room_ms);
-  }
-  return nack;
+  const bool for_room = why == Blocked::account_full || why == Blocked::throttled;
+  return for_room ? view.nack_for_room(std::string(to_text(why)))
+                  : view.nack(std::string(to_text(why)));
 }
 
 // An opaque sender takes an order: there is no call of ours to simulate.

@@ -100,7 +100,7 @@ bool is_evidence(const View& view, const MinedTx& tx) {
 std::optional<Step> slot_refused(const View& view) {
   if (!view.seen.reserve) return std::nullopt;
   switch (view.seen.reserve->result) {
-    case ReserveSeen::Result::account_full: return view.nack("account_full");
+    case ReserveSeen::Result::account_full: return view.nack_for_room("account_full");
     case ReserveSeen::Result::released_slot_unusable: return step::Review{"released_slot_unusable"};
   }
   return std::nullopt;

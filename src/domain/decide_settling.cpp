@@ -142,6 +142,7 @@ std::optional<Step> post_answered(const View& view) {
     case PostAnswer::not_sent:
     case PostAnswer::unknown:
       return view.nack("post_" + std::string(to_text(view.seen.post->answer)));
+    case PostAnswer::not_its_turn: return view.nack_for_room("post_not_its_turn");
     case PostAnswer::refused_curable:
     case PostAnswer::refused_for_good:
       if (!view.seen.post->looked_again) return step::LookAgain{};

@@ -14,9 +14,18 @@ auto newest(const Range& range, Match match) -> decltype(&*range.begin()) {
   return nullptr;
 }
 
+// Room comes with the next blocks: waiting longer each time would let later payments pass.
+constexpr std::int64_t longest_wait_for_room_ms = 2'000;
+
 bool is_pay(const Attempt& attempt) { return attempt.kind == AttemptKind::pay; }
 
 }  // namespace
+
+std::int64_t last_record_ms(const Facts& facts) {
+  std::int64_t out = facts.intent.settling_ms;
+  for (const Attempt& each : facts.attempts) out = std::max({out, each.stored_ms, each.posted_ms});
+  return out;
+}
 
 // ---- time
 // ----------------------------------------------------------------------------------------
@@ -57,11 +66,7 @@ std::int64_t View::outside_age_ms() const {
 }
 
 bool View::unread_for_too_long() const {
-  std::int64_t last_ms = intent().settling_ms;
-  for (const Attempt& each : facts.attempts) {
-    last_ms = std::max({last_ms, each.stored_ms, each.posted_ms});
-  }
-  return now.chain_s > 0 && now.chain_s - last_ms / 1000 >= policy.review_after_ms / 1000;
+  return now.unchanged_s && *now.unchanged_s >= policy.review_after_ms / 1000;
 }
 
 bool View::budget_is_spent() const {
@@ -271,6 +276,12 @@ std::string View::give_up_reason() const {
 
 step::Nack View::nack(std::string why) const {
   return {backoff_ms(policy.retry, now.tries, now.jitter), std::move(why)};
+}
+
+step::Nack View::nack_for_room(std::string why) const {
+  step::Nack out = nack(std::move(why));
+  out.delay_ms = std::min(out.delay_ms, longest_wait_for_room_ms);
+  return out;
 }
 
 }  // namespace holdfast::domain

@@ -89,6 +89,8 @@ struct View {
   std::string give_up_reason() const;
 
   step::Nack nack(std::string why) const;
+  /// For what others will make room for soon: never longer than a block or so.
+  step::Nack nack_for_room(std::string why) const;
 };
 
 /// One row of section 4's table: matches, or leaves it to the rows below.

@@ -24,7 +24,26 @@ Broadcaster::Lane& Broadcaster::lane_of(const domain::Address& account) {
   return *lane;
 }
 
+// Said to those that wait: their turn may come long after the delivery decided to post.
+void Broadcaster::withdraw(const domain::Facts& facts) {
+  const bool unwanted = facts.intent.cancel_asked || domain::is_terminal(facts.intent.state) ||
+                        (facts.slot && facts.slot->handed_over);
+  if (!unwanted || !facts.slot) return;
+  const auto lane = lanes_.find(facts.slot->account);
+  if (lane == lanes_.end()) return;
+  const auto waiting = lane->second->ready.find(facts.slot->sequence);
+  if (waiting != lane->second->ready.end()) waiting->second->is_unwanted = true;
+}
+
+const char* Broadcaster::why_not(const Waiting& waiting) const {
+  if (stopped_) return "the chain is halted";
+  if (waiting.is_unwanted) return "canceled or handed over while it waited";
+  const std::int64_t now_s = std::max(clock_.wall_ms() / 1000, view_.latest_time_s());
+  return now_s >= waiting.publish_before_s ? "past its publish deadline" : nullptr;
+}
+
 void Broadcaster::note(const domain::Facts& facts) {
+  withdraw(facts);
   const domain::IntentId& item = facts.intent.id;
   const auto known = places_.find(item);
   const bool open = facts.slot && is_open(facts.slot->state);
@@ -58,9 +77,8 @@ std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) {
   return out;
 }
 
-ports::Awaitable<ports::Outcome<ports::Posted>> Broadcaster::post(domain::Slot slot, Bytes bytes,
-                                                                  domain::TxHash hash,
-                                                                  std::int64_t publish_before_s) {
+ports::Awaitable<std::optional<ports::Outcome<ports::Posted>>> Broadcaster::post(
+    domain::Slot slot, Bytes bytes, domain::TxHash hash, std::int64_t publish_before_s) {
   Lane& lane = lane_of(slot.account);
   const auto waiting = std::make_shared<Waiting>();
   waiting->bytes = std::move(bytes);
@@ -91,10 +109,10 @@ ports::Awaitable<ports::Outcome<ports::Posted>> Broadcaster::post(domain::Slot s
     if (lane.posting) {
       co_await lane.changed.wait();
     } else if (left_ms <= 0 || !co_await lane.changed.wait_for(clock_, left_ms)) {
-      if (!waiting->answer) co_return ports::NotSent{"waiting for an earlier number"};
+      if (!waiting->answer) co_return std::nullopt;
     }
   }
-  co_return *waiting->answer;
+  co_return waiting->answer;
 }
 
 ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
@@ -115,12 +133,9 @@ ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
   // One turn of the loop, so that everybody who is ready shares the round.
   co_await clock_.sleep(0);
   std::vector<ports::Awaitable<ports::Outcome<ports::Posted>>> posts;
-  const std::int64_t now_s = clock_.wall_ms() / 1000;
   for (const domain::Sequence sequence : due(lane)) {
-    const bool late = now_s >= lane.ready.at(sequence)->publish_before_s;
-    if (late || stopped_) {
-      lane.ready.at(sequence)->answer =
-          ports::NotSent{late ? "past its publish deadline" : "the chain is halted"};
+    if (const char* const why = why_not(*lane.ready.at(sequence))) {
+      lane.ready.at(sequence)->answer = ports::NotSent{why};
       lane.ready.erase(sequence);
       continue;
     }

@@ -12,23 +12,26 @@
 #include <holdfast/domain/job.hpp>
 #include <holdfast/ports/chain.hpp>
 #include <holdfast/ports/clock.hpp>
+#include "engine/chain_view.hpp"
 #include "engine/signal.hpp"
 
 namespace holdfast::engine {
 
 class Broadcaster {
  public:
-  Broadcaster(ports::Chain& chain, ports::Clock& clock) : chain_(chain), clock_(clock) {}
+  Broadcaster(ports::Chain& chain, ports::Clock& clock, const ChainView& view)
+      : chain_(chain), clock_(clock), view_(view) {}
 
   /// Where a slot stands now: open (reserved or signed, not posted by us) or out of the way. An
-  /// intent without a slot is out of the way too.
+  /// intent without a slot is out of the way too. Bytes of a payment that is canceled, handed over
+  /// or ended now leave the line unposted.
   void note(const domain::Facts& facts);
 
-  /// Posts these stored bytes in their turn. `not_sent` when those below did not get out in time,
-  /// or when the turn came at or after `publish_before_s` (wall seconds).
-  ports::Awaitable<ports::Outcome<ports::Posted>> post(domain::Slot slot, Bytes bytes,
-                                                       domain::TxHash hash,
-                                                       std::int64_t publish_before_s);
+  /// Posts these stored bytes in their turn. Empty when those below did not get out in time;
+  /// `not_sent` when the turn came at or after `publish_before_s` (wall or chain seconds), or when
+  /// nobody wanted it any more.
+  ports::Awaitable<std::optional<ports::Outcome<ports::Posted>>> post(
+      domain::Slot slot, Bytes bytes, domain::TxHash hash, std::int64_t publish_before_s);
   /// While stopped nothing is posted, whoever waits in line: `not_sent`.
   void stop(bool stopped) { stopped_ = stopped; }
   void abandon();
@@ -38,6 +41,7 @@ class Broadcaster {
     Bytes bytes;
     domain::TxHash hash;
     std::int64_t publish_before_s = 0;
+    bool is_unwanted = false;
     std::optional<ports::Outcome<ports::Posted>> answer;
   };
   struct Place {
@@ -52,6 +56,9 @@ class Broadcaster {
     Signal changed;
   };
 
+  void withdraw(const domain::Facts& facts);
+  /// Why its turn is none; null: it is.
+  const char* why_not(const Waiting& waiting) const;
   Lane& lane_of(const domain::Address& account);
   /// The ready numbers that may go now: all with no open number below them that is not ready.
   static std::vector<domain::Sequence> due(const Lane& lane);
@@ -60,6 +67,7 @@ class Broadcaster {
 
   ports::Chain& chain_;
   ports::Clock& clock_;
+  const ChainView& view_;
   bool stopped_ = false;
   std::unordered_map<domain::Address, std::unique_ptr<Lane>> lanes_;
   std::unordered_map<domain::IntentId, Place> places_;

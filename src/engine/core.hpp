@@ -102,6 +102,11 @@ Awaitable<void> note_finality(Core& core, Unit& unit);  // halting.cpp
 /// A chain took back what it called final: nothing is claimed or posted there until an operator has
 /// looked.
 Awaitable<void> halt(Core& core, Unit& unit, std::string why);  // halting.cpp
+/// The store was put back from a backup, and on a chain without numbers nothing tells what was sent
+/// since: halted as above, until it is acknowledged.
+Awaitable<void> halt_if_restored(Core& core, Unit& unit);  // halting.cpp
+/// Once every account, and every chain without numbers, is answered for, the restored store is.
+Awaitable<void> answer_for_restored(Core& core, std::string who);  // reconcile.cpp
 Awaitable<void> dispatch(Core& core);  // dispatcher.cpp
 Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // recovery.cpp

@@ -62,6 +62,18 @@ Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
   co_await look_again_at_consumed(core, unit);
 }
 
+Awaitable<void> halt_if_restored(Core& core, Unit& unit) {
+  const auto& restored = core.parts.store.restored();
+  if (!restored || unit.chain.info().ordered || !unit.halted.empty()) co_return;
+  unit.halted = *restored + "; what was sent on " + unit.id().value +
+                " since cannot be told from numbers: acknowledge the chain when that is understood";
+  core.alarm("chain_halted", {{"chain", unit.id().value}, {"why", unit.halted}});
+  co_await core.parts.store.write(
+      [id = unit.id(), why = unit.halted, now_ms = core.wall_ms()](store::Txn& txn) {
+        return store::halt_chain(txn, id, why, now_ms);
+      });
+}
+
 Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   const store::ChainRecord record = co_await core.parts.store.read(
       [id = unit.id()](store::Txn& txn) { return store::chain_record(txn, id); });
@@ -113,6 +125,8 @@ Awaitable<Result<void>> Engine::acknowledge(std::string who, domain::ChainId cha
       });
   // Halted in memory alone: its write has failed so far, and is not wanted any more.
   if (!done && unit->halted.empty()) co_return at_the_face(done.error());
+  unit->answered_for = true;
+  co_await answer_for_restored(*core, who);
   unit->halted.clear();
   unit->broadcaster.stop(false);
   unit->view.forget_finality();

@@ -1,4 +1,6 @@
 // Owns: the keeper's transactions: signing a noop, and putting stored bytes out again.
+#include <algorithm>
+
 #include <holdfast/domain/fees.hpp>
 #include "engine/keeper.hpp"
 #include "engine/post_answer.hpp"
@@ -117,10 +119,10 @@ Awaitable<void> Keeper::post_pay(const Open& open) {
   if (!open.it.item) co_return;
   const auto facts = co_await core_.parts.store.read(
       [id = open.it.item->id](store::Txn& txn) { return store::find_facts(txn, id); });
-  const bool wanted = facts && !domain::is_terminal(facts->intent.state) &&
-                      !facts->intent.cancel_asked && facts->slot &&
-                      facts->slot->id == open.it.slot.id && !facts->slot->handed_over &&
-                      core_.wall_ms() / 1000 < facts->intent.publish_before_s;
+  const bool wanted =
+      facts && !domain::is_terminal(facts->intent.state) && !facts->intent.cancel_asked &&
+      facts->slot && facts->slot->id == open.it.slot.id && !facts->slot->handed_over &&
+      std::max(core_.wall_ms() / 1000, unit_.view.latest_time_s()) < facts->intent.publish_before_s;
   if (!wanted) co_return;
   const domain::Attempt* pay = newest_of(open.it.attempts, domain::AttemptKind::pay, true);
   if (pay == nullptr) pay = newest_of(open.it.attempts, domain::AttemptKind::pay, false);
@@ -135,16 +137,14 @@ Awaitable<void> Keeper::post(const domain::Attempt& attempt, domain::SlotId slot
   if (!unit_.halted.empty()) co_return;  // since this round began
   const domain::AttemptId id = attempt.id;
   const auto answer = co_await unit_.chain.post(attempt.bytes, *attempt.hash);
-  ++core_.stats.posts;
-  const domain::PostAnswer meaning = post_answer(answer);
+  const domain::PostAnswer meaning = note_post(core_, unit_, std::nullopt, answer);
   if (meaning != domain::PostAnswer::not_sent) {
     posts_[slot] = {core_.parts.clock.mono_ms(), unit_.view.heights().latest};
   }
   log::info("account_post", {{"account", account_.address.value},
                              {"kind", domain::to_text(attempt.kind)},
                              {"answer", domain::to_text(meaning)}});
-  const store::PostRecord record{
-      id, outcome_of(meaning), std::string(domain::to_text(meaning)), {}, core_.wall_ms()};
+  const store::PostRecord record = post_record(core_, id, meaning);
   co_await core_.parts.store.write(
       [record](store::Txn& txn) { return store::record_post(txn, record); });
 }

@@ -49,10 +49,29 @@ domain::AttemptOutcome outcome_of(PostAnswer answer) {
     case PostAnswer::refused_transient:
     case PostAnswer::refused_curable:
     case PostAnswer::refused_for_good: return AttemptOutcome::refused;
+    case PostAnswer::not_its_turn:
     case PostAnswer::not_sent: return AttemptOutcome::not_sent;
     case PostAnswer::unknown: return AttemptOutcome::unknown;
   }
   return AttemptOutcome::unknown;
+}
+
+PostAnswer note_post(Core& core, Unit& unit, const std::optional<domain::IntentId>& item,
+                     const std::optional<ports::Outcome<ports::Posted>>& answer) {
+  const PostAnswer meaning = answer ? post_answer(*answer) : PostAnswer::not_its_turn;
+  if (outcome_of(meaning) == domain::AttemptOutcome::not_sent) return meaning;
+  ++core.stats.posts;
+  if (meaning == PostAnswer::unknown) ++core.stats.posts_unknown;
+  if (item) {
+    unit.watch.posted(*item, core.parts.clock.mono_ms(), unit.view.heights().latest);
+  }
+  return meaning;
+}
+
+store::PostRecord post_record(const Core& core, domain::AttemptId attempt, PostAnswer meaning) {
+  std::string detail;
+  if (meaning != PostAnswer::accepted) detail = domain::to_text(meaning);
+  return {attempt, outcome_of(meaning), std::move(detail), std::nullopt, core.wall_ms()};
 }
 
 }  // namespace holdfast::engine

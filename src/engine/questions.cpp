@@ -27,7 +27,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::TakeSendSlot) {
   const std::vector<store::Candidate> usable = candidates();
   if (!unit_.usable) {
     blocked = Blocked::node_down;
-  } else if (core_.draining || core_.broken || (usable.empty() && unit_.chain.info().ordered)) {
+  } else if (core_.draining || core_.broken || !unit_.halted.empty() ||
+             (usable.empty() && unit_.chain.info().ordered)) {
     blocked = Blocked::paused;
   } else if (!send_slot_) {
     send_slot_ = core_.throttle.try_take();

@@ -128,6 +128,20 @@ Awaitable<Result<ReconcileReport>> Engine::reconcile(std::string who, domain::Ch
   co_return co_await Keeper(*core, *unit, *state).reconcile();
 }
 
+Awaitable<void> answer_for_restored(Core& core, std::string who) {
+  if (!core.parts.store.restored()) co_return;
+  for (const auto& unit : core.units) {
+    const auto answered = [](const AccountState& one) { return one.answered_for; };
+    const bool all = unit->chain.info().ordered
+                         ? std::all_of(unit->accounts.begin(), unit->accounts.end(), answered)
+                         : unit->answered_for;
+    if (!all) co_return;
+  }
+  co_await core.parts.store.write([who, now_ms = core.wall_ms()](store::Txn& txn) {
+    return store::acknowledge_restored(txn, who, now_ms);
+  });
+}
+
 Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::ChainId chain,
                                                   domain::Address account, std::string reason) {
   const auto core = core_;
@@ -151,15 +165,7 @@ Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::Chain
       [adoption](store::Txn& txn) { return store::adopt_account(txn, adoption); });
   if (!adopted) co_return at_the_face(adopted.error());
   state->answered_for = true;
-  const bool all = std::all_of(core->units.begin(), core->units.end(), [](const auto& each) {
-    return std::all_of(each->accounts.begin(), each->accounts.end(),
-                       [](const AccountState& one) { return one.answered_for; });
-  });
-  if (all && core->parts.store.restored()) {
-    co_await core->parts.store.write([adoption](store::Txn& txn) {
-      return store::acknowledge_restored(txn, adoption.who, adoption.now_ms);
-    });
-  }
+  co_await answer_for_restored(*core, adoption.who);
   co_await read_accounts(*core, *unit);
   core->wake();
   co_return latest;

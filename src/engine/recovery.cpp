@@ -195,7 +195,8 @@ Awaitable<void> recover(Core& core) {
     const store::ChainRecord record = co_await core.parts.store.read(
         [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
     unit->halted = record.halted;
-    unit->broadcaster.stop(!record.halted.empty());
+    co_await halt_if_restored(core, *unit);
+    unit->broadcaster.stop(!unit->halted.empty());
     co_await load_watched(core, *unit);
     const auto ended = co_await core.parts.store.read(
         [id = unit->id(), now_s = core.wall_ms() / 1000](store::Txn& txn) {

@@ -286,16 +286,9 @@ Awaitable<Result<void>> Resolving::post(domain::AttemptId id) {
          "only stored bytes are posted");
   const auto answer = co_await unit_->broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
                                                        facts_.intent.publish_before_s);
-  ++core_.stats.posts;
-  if (answer.not_sent() == nullptr) {
-    unit_->watch.posted(id_, core_.parts.clock.mono_ms(), unit_->view.heights().latest);
-  }
-  const domain::PostAnswer meaning = post_answer(answer);
-  if (meaning == domain::PostAnswer::unknown) ++core_.stats.posts_unknown;
   store::Rebroadcast done;
   done.id = id_;
-  done.post = {id, outcome_of(meaning), "", std::nullopt, core_.wall_ms()};
-  if (meaning != domain::PostAnswer::accepted) done.post.detail = domain::to_text(meaning);
+  done.post = post_record(core_, id, note_post(core_, *unit_, id_, answer));
   done.who = who_.id.value;
   done.reason = wanted_.reason;
   done.request = request_;

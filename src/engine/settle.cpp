@@ -123,7 +123,7 @@ Awaitable<Delivery::Flow> Delivery::next_step() {
   co_return co_await std::visit([this](auto& act) { return on(std::move(act)); }, next);
 }
 
-domain::Now Delivery::now() const {
+domain::Now Delivery::now() {
   domain::Now now;
   now.wall_ms = core_.wall_ms();
   now.steady_ms = core_.queue_ms();
@@ -132,7 +132,8 @@ domain::Now Delivery::now() const {
   now.lapsed_leases = lease_.lapsed_leases;
   now.declared_poison = poison_;
   now.jitter = core_.parts.entropy.number();
-  if (const Watched* watched = unit_.watch.find(facts_.intent.id)) {
+  if (Watched* const watched = unit_.watch.find(facts_.intent.id)) {
+    now.unchanged_s = unchanged_s(*watched, domain::last_record_ms(facts_), now.chain_s);
     if (watched->posted_mono_ms) {
       now.since_post_ms = core_.parts.clock.mono_ms() - *watched->posted_mono_ms;
       now.block_since_post = unit_.view.heights().latest > watched->posted_height;
@@ -210,8 +211,8 @@ Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
   store::Move move = move_to(domain::IntentState::settling, "");
   move.candidates = candidates();
-  if (move.candidates.empty() && unit_.chain.info().ordered) {
-    // Its account was blocked since the send slot was taken.
+  if (!unit_.halted.empty() || (move.candidates.empty() && unit_.chain.info().ordered)) {
+    // The chain was halted, or its account blocked, since the send slot was taken.
     seen_.send_slot = domain::SendSlotSeen{domain::Blocked::paused};
     co_return Flow::again;
   }

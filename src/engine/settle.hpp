@@ -52,7 +52,7 @@ class Delivery {
   Awaitable<Flow> on(domain::step::Ack step);
   Awaitable<Flow> on(domain::step::Nack step);
 
-  domain::Now now() const;
+  domain::Now now();
   /// The account a slot is taken from or was taken from.
   std::vector<store::Candidate> candidates() const;
   const domain::Attempt* attempt(domain::AttemptId id) const;
@@ -62,8 +62,7 @@ class Delivery {
   Awaitable<Flow> finish(store::Move wanted);
   Awaitable<Flow> read_again();
   Awaitable<Flow> reserve();
-  Awaitable<void> record(domain::AttemptId id, domain::AttemptOutcome outcome, std::string detail,
-                         std::optional<domain::TxHash> hash = std::nullopt);
+  Awaitable<void> record(store::PostRecord wanted);
   Awaitable<Flow> seal_and_store(domain::Fees fees);
   Awaitable<std::optional<domain::Fees>> fees();
 

@@ -116,18 +116,13 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
   const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
                                                       facts_.intent.publish_before_s);
   HOLDFAST_KILL_POINT("KP5");
-  ++core_.stats.posts;
-  if (answer.not_sent() == nullptr) {
-    unit_.watch.posted(facts_.intent.id, core_.parts.clock.mono_ms(), unit_.view.heights().latest);
-  }
-  const domain::PostAnswer meaning = post_answer(answer);
+  const domain::PostAnswer meaning = note_post(core_, unit_, facts_.intent.id, answer);
   if (meaning != domain::PostAnswer::accepted) {
-    if (meaning == domain::PostAnswer::unknown) ++core_.stats.posts_unknown;
     log::info("post", {{"intent", domain::text(facts_.intent.id)},
                        {"ref", facts_.intent.ref.hex()},
                        {"answer", domain::to_text(meaning)},
-                       {"detail", answer.text()}});
-    co_await record(step.attempt, outcome_of(meaning), std::string(domain::to_text(meaning)));
+                       {"detail", answer ? answer->text() : "waiting for an earlier number"}});
+    co_await record(post_record(core_, step.attempt, meaning));
   }
   seen_.post = domain::PostSeen{meaning, step.attempt, false};
   co_return Flow::again;
@@ -156,13 +151,13 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::AskSender) {
   const domain::PostAnswer meaning = sender_answer(answer);
   const std::optional<domain::TxHash> hash =
       answer.ok() != nullptr ? *answer.ok() : std::optional<domain::TxHash>{};
-  co_await record(id, outcome_of(meaning), std::string(domain::to_text(meaning)), hash);
+  store::PostRecord told = post_record(core_, id, meaning);
+  told.hash = hash;
+  co_await record(std::move(told));
   co_return co_await read_again();
 }
 
-Awaitable<void> Delivery::record(domain::AttemptId id, domain::AttemptOutcome outcome,
-                                 std::string detail, std::optional<domain::TxHash> hash) {
-  const store::PostRecord wanted{id, outcome, std::move(detail), hash, core_.wall_ms()};
+Awaitable<void> Delivery::record(store::PostRecord wanted) {
   const auto recorded = co_await core_.parts.store.write(
       [wanted](store::Txn& txn) { return store::record_post(txn, wanted); });
   if (!recorded) {

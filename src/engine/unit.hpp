@@ -60,7 +60,7 @@ struct HeadAge {
 };
 
 struct Unit {
-  Unit(ports::Chain& on, ports::Clock& clock) : chain(on), broadcaster(on, clock) {
+  Unit(ports::Chain& on, ports::Clock& clock) : chain(on), broadcaster(on, clock, view) {
     head_age.since_ms = clock.mono_ms();
   }
 
@@ -74,6 +74,9 @@ struct Unit {
   bool usable = false;
   std::string why = "not asked yet";  ///< a sentence while it is not usable
   std::string halted;  ///< why nothing is claimed or posted until a person says so; empty: all well
+  /// Acknowledged since the store was found to be restored: where numbers cannot tell what the lost
+  /// part of it has sent.
+  bool answered_for = false;
   Signal handed_over;  ///< a number was given to its account
   KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when

@@ -22,6 +22,16 @@ std::optional<domain::RedemptionKey> key_of(const domain::Intent& intent) {
 
 }  // namespace
 
+std::optional<std::int64_t> unchanged_s(Watched& watched, std::int64_t record_ms,
+                                        std::int64_t chain_s) {
+  if (chain_s <= 0) return std::nullopt;
+  if (watched.record_seen_s == 0 || watched.record_ms != record_ms) {
+    watched.record_ms = record_ms;
+    watched.record_seen_s = chain_s;
+  }
+  return chain_s - watched.record_seen_s;
+}
+
 Watched* Watch::put(const domain::Facts& facts, std::int64_t mono_ms) {
   const domain::Intent& intent = facts.intent;
   if (domain::is_terminal(intent.state)) {

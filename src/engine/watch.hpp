@@ -29,9 +29,16 @@ struct Watched {
   std::uint64_t posted_height = 0;             ///< the chain's newest block then
   /// Since when nothing was heard of it: its newest post, or its coming to be confirming here.
   std::int64_t quiet_since_ms = 0;
+  std::int64_t record_ms = 0;  ///< its record as it was looked at last, and since when (chain time)
+  std::int64_t record_seen_s = 0;
   std::optional<Inclusion> inclusion;
   bool lost = false;  ///< its inclusion was just reorganised away
 };
+
+/// For how long of the chain's time the record has been as it is: a record's own times are the wall
+/// clock's, which is another. Empty: the chain's time is not known.
+std::optional<std::int64_t> unchanged_s(Watched& watched, std::int64_t record_ms,
+                                        std::int64_t chain_s);
 
 class Watch {
  public:

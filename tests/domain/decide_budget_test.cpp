@@ -45,4 +45,18 @@ TEST_CASE("budget: declared poison ends a payment as a spent budget does, and ne
   CHECK(std::holds_alternative<NeverAsked>(poison.take<step::Fail>().proof));
 }
 
+TEST_CASE("decide: settling: whoever waits for room or a turn looks again soon, however often") {
+  Scene s = signed_scene().posted(PostAnswer::not_its_turn);
+  s.now.tries = 12;
+  CHECK(s.take<step::Nack>().delay_ms <= 2'000);
+  s.posted(PostAnswer::not_sent);
+  CHECK(s.take<step::Nack>().delay_ms > 10'000);
+  Scene full = claimed();
+  full.facts.slot.reset();
+  full.now.tries = 12;
+  full.seen.reserve = ReserveSeen{ReserveSeen::Result::account_full};
+  CHECK(full.why() == "account_full");
+  CHECK(full.take<step::Nack>().delay_ms <= 2'000);
+}
+
 }  // namespace holdfast::test

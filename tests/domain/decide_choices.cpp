@@ -12,7 +12,10 @@ void set_time(Scene& s, std::size_t choice) {
     case 0: break;
     case 1: s.past_deadline(); break;
     case 2: s.clock_jumped(); break;
-    case 3: s.now.chain_s = deadline_s + s.policy.grace_s; break;
+    case 3:
+      s.now.chain_s = deadline_s + s.policy.grace_s;
+      s.now.unchanged_s = s.policy.review_after_ms / 1000;
+      break;
     case 4:
       s.now.chain_s = 0;
       s.clock_jumped();
@@ -70,12 +73,13 @@ void set_attempts(Scene& s, std::size_t choice) {
 }
 
 void set_post(Scene& s, std::size_t choice) {
-  const PostAnswer answers[] = {
-      PostAnswer::accepted,        PostAnswer::nonce_too_low,    PostAnswer::refused_transient,
-      PostAnswer::refused_curable, PostAnswer::refused_for_good, PostAnswer::not_sent,
-      PostAnswer::unknown,         PostAnswer::refused_curable,  PostAnswer::refused_for_good};
+  const PostAnswer answers[] = {PostAnswer::accepted,          PostAnswer::nonce_too_low,
+                                PostAnswer::refused_transient, PostAnswer::refused_curable,
+                                PostAnswer::refused_for_good,  PostAnswer::not_sent,
+                                PostAnswer::unknown,           PostAnswer::refused_curable,
+                                PostAnswer::refused_for_good,  PostAnswer::not_its_turn};
   if (choice == 0 || s.facts.attempts.empty()) return;
-  s.posted(answers[choice - 1], choice > 7);
+  s.posted(answers[choice - 1], choice > 7 && choice < 10);
 }
 
 }  // namespace

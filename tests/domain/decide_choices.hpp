@@ -36,7 +36,7 @@ enum Dimension : std::size_t {
 };
 
 inline constexpr std::array<std::size_t, dimensions> choices = {8, 2,  2, 5, 10, 9, 3, 5, 10, 10, 3,
-                                                                6, 10, 2, 3, 4,  3, 2, 2, 3,  4};
+                                                                6, 11, 2, 3, 4,  3, 2, 2, 3,  4};
 
 using Choice = std::array<std::size_t, dimensions>;
 

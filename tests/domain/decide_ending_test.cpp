@@ -81,10 +81,9 @@ TEST_CASE("decide: settling: a number the chain has passed is read before anythi
   s.consumer({});
   CHECK(s.step() == "nack");
   CHECK(s.why() == "consumer_unreadable");
-  const std::int64_t last_s = s.facts.intent.settling_ms / 1000;
-  s.now.chain_s = last_s + s.policy.review_after_ms / 1000 - 1;
+  s.now.unchanged_s = s.policy.review_after_ms / 1000 - 1;
   CHECK(s.step() == "nack");
-  s.now.chain_s += 1;
+  s.now.unchanged_s = s.policy.review_after_ms / 1000;
   // A node that says nothing is no node that finds nothing.
   s.seen.consumer->is_unanswered = true;
   CHECK(s.why() == "consumer_unreadable");
@@ -92,15 +91,25 @@ TEST_CASE("decide: settling: a number the chain has passed is read before anythi
   CHECK(s.take<step::Review>().reason == "no_receipt");
 }
 
-TEST_CASE("decide: settling: the wait for a receipt counts from the newest post, in chain time") {
+TEST_CASE("decide: settling: the wait for a receipt is the chain's time, whatever the wall says") {
   Scene s = passed_by().consumer({});
-  s.facts.attempts[0].posted_ms = noon_s * 1000;
-  s.now.chain_s = noon_s + s.policy.review_after_ms / 1000 - 1;
-  CHECK(s.step() == "nack");
+  s.now.unchanged_s = s.policy.review_after_ms / 1000 - 1;
   s.now.wall_ms += 10 * s.policy.review_after_ms;
+  s.now.chain_s += 10 * s.policy.review_after_ms / 1000;  // a chain ahead of our clock, too
   CHECK(s.step() == "nack");
-  s.now.chain_s += 1;
+  s.now.unchanged_s.reset();
+  CHECK(s.step() == "nack");
+  s.now.unchanged_s = s.policy.review_after_ms / 1000;
   CHECK(s.step() == "review");
+}
+
+TEST_CASE("decide: a payment's record changed last when it was claimed, stored or posted last") {
+  Scene s = passed_by();
+  s.facts.intent.settling_ms = 5;
+  s.facts.attempts[0].stored_ms = 7;
+  CHECK(last_record_ms(s.facts) == std::max<std::int64_t>(7, s.facts.attempts[0].posted_ms));
+  s.facts.attempts[0].posted_ms = 9;
+  CHECK(last_record_ms(s.facts) == 9);
 }
 
 TEST_CASE("decide: settling: nonce too low leads to the search, the count and the consumer") {

@@ -233,8 +233,8 @@ TEST_CASE("decide: settling: a noop of ours that was mined confirms nothing") {
 }
 
 TEST_CASE("decide: settling: after a post, what is not a yes leaves the record where it is") {
-  for (const PostAnswer answer :
-       {PostAnswer::unknown, PostAnswer::not_sent, PostAnswer::refused_transient}) {
+  for (const PostAnswer answer : {PostAnswer::unknown, PostAnswer::not_sent,
+                                  PostAnswer::refused_transient, PostAnswer::not_its_turn}) {
     Scene s = signed_scene().posted(answer);
     CHECK(s.step() == "nack");
     CHECK(s.row() == "settling: the post was answered");
@@ -363,7 +363,7 @@ TEST_CASE(
   CHECK(s.why() == "attempt_lost");
   s.facts.intent.cancel_asked = true;
   CHECK(s.step() == "nack");  // proof 1 does not hold: something was signed
-  s.now.chain_s = s.facts.intent.settling_ms / 1000 + s.policy.review_after_ms / 1000;
+  s.now.unchanged_s = s.policy.review_after_ms / 1000;
   CHECK(s.take<step::Review>().reason == "outcome_unknown");
   // As much where the number is gone, too; but not where a chain has none.
   Scene gone = claimed();

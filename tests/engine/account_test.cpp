@@ -68,6 +68,32 @@ TEST_CASE("account: an abandoned payment ends by a noop at its number, and those
   check_audit(rig);
 }
 
+TEST_CASE("account: bytes of a payment that is abandoned while they wait in line are not posted") {
+  Rig rig(by_hand());
+  rig.start();
+  // The first keeps its number and is not signed yet, so the second waits for its turn.
+  for (int i = 0; i < 2; ++i) rig.signer.fail_next(ports::Unknown{"no answer", false});
+  const domain::Intent first = rig.create("one", rig.payout());
+  while (!rig.detail(first.id).slot) rig.world.run_for(10);
+  rig.world.run_for(100);
+  REQUIRE(rig.detail(first.id).attempts.empty());
+  rig.signer.fail_next(ports::Unknown{"no answer", false});
+  const domain::Intent second = rig.create("two", rig.payout());
+  for (int i = 0; i < 500 && rig.detail(second.id).attempts.empty(); ++i) rig.world.run_for(10);
+  REQUIRE_FALSE(rig.detail(second.id).attempts.empty());
+  REQUIRE(rig.chain.posts().empty());
+  const Bytes bytes = rig.detail(second.id).attempts.front().bytes;
+  abandon(rig, second.id);
+  mine_for(rig, 120);
+  CHECK(rig.state(first.id) == IntentState::settled);
+  const auto& posts = rig.chain.posts();
+  CHECK(std::none_of(posts.begin(), posts.end(),
+                     [&](const sim::PostRecord& post) { return post.bytes == bytes; }));
+  CHECK(rig.state(second.id) == IntentState::failed);
+  CHECK(rig.chain.moved(second.ref) == 0);
+  check_audit(rig);
+}
+
 TEST_CASE("account: an abandoned payment that was mined all the same is settled, not failed") {
   Rig rig(by_hand());
   rig.start();

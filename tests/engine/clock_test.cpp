@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/watch.hpp"
 #include "rig.hpp"
 
 using namespace holdfast;
@@ -141,4 +142,17 @@ TEST_CASE("K2: a wall clock that jumps sends nobody's outside payment to review 
     REQUIRE(rig.reaches(intent.id, IntentState::needs_review, 300'000));
     CHECK(rig.opaque->sends(intent.id) == 1);
   }
+}
+
+TEST_CASE(
+    "watch: how long a record has been as it is counts the chain's time, from the first look") {
+  engine::Watched watched;
+  CHECK_FALSE(engine::unchanged_s(watched, 1'000, 0).has_value());
+  // A chain whose clock is days ahead of ours, or behind it.
+  for (const std::int64_t chain_s : {900'000, 500}) {
+    const std::int64_t record_ms = 1'000 + chain_s;
+    CHECK(engine::unchanged_s(watched, record_ms, chain_s) == 0);
+    CHECK(engine::unchanged_s(watched, record_ms, chain_s + 40) == 40);
+  }
+  CHECK(engine::unchanged_s(watched, 9'000, 700) == 0);
 }

@@ -102,6 +102,7 @@ enum class PostAnswer {
   refused_curable,  ///< gas, type or fee: other bytes at the same sequence would do
   refused_for_good,  ///< no bytes at all would do
   not_sent,  ///< provably never left
+  not_its_turn,  ///< nor this: the account's earlier numbers did not get out in time
   unknown,
 };
 std::string_view to_text(PostAnswer answer);
@@ -159,6 +160,8 @@ struct Now {
   bool declared_poison = false;  ///< its deliveries go round in circles: the budget counts as spent
   /// A block came since the post. While none comes, a higher fee buys nothing.
   bool block_since_post = true;
+  /// Chain time since this process first saw the payment as its record is now; empty: not known.
+  std::optional<std::int64_t> unchanged_s = std::nullopt;
   /// Wall time at the process's start plus monotonic time since; zero: not known.
   std::int64_t steady_ms = 0;
 };
@@ -249,6 +252,9 @@ using Step =
 
 /// The name of a step, for logs and tests.
 std::string_view name_of(const Step& step);
+
+/// When the payment's record changed last, by what is in it (wall time).
+std::int64_t last_record_ms(const Facts& facts);
 
 /// First matching row wins. Total: every combination of facts, seen and policy has a step, and no
 /// step is a question that `seen` answers already.
