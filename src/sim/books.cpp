@@ -1,5 +1,6 @@
 #include "sim/books.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <holdfast/base/ensure.hpp>
@@ -52,7 +53,7 @@ Books::Ran Books::run(const domain::Address& sender, const ports::Call& call, st
           read->amount.is_zero() || move(ran, domain::native_asset, sender, read->to, read->amount);
       break;
     case SimCall::Kind::transfer:
-      ran.succeeded = move(ran, read->asset, sender, read->to, read->amount);
+      ran.succeeded = transfer(ran, read->asset, sender, read->to, read->amount);
       break;
     case SimCall::Kind::authorized_transfer: run_authorized(ran, *read, time_s); break;
     case SimCall::Kind::cancel_authorization: run_cancel(ran, sender, *read); break;
@@ -79,6 +80,27 @@ void Books::undo(const std::vector<domain::Transfer>& transfers,
   for (const domain::AuthorizationEvent& event : authorizations) {
     authorizations_.erase({event.asset, event.authorizer, event.nonce});
   }
+}
+
+TokenKind Books::token(const domain::AssetId& asset) const {
+  const auto at = tokens_.find(asset);
+  return at == tokens_.end() ? TokenKind::honest : at->second;
+}
+
+bool Books::transfer(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
+                     const domain::Address& to, const domain::Amount& amount) {
+  switch (token(asset)) {
+    case TokenKind::honest:
+    case TokenKind::silent: return move(ran, asset, from, to, amount);
+    case TokenKind::returns_false: return true;
+    case TokenKind::reverts: ran.why = "execution reverted: paused"; return false;
+    case TokenKind::takes_fee: break;
+  }
+  const U256 fee = std::max(*amount.divided_by(U256(100)), U256(1));
+  const auto rest = amount.minus(fee);
+  ensure(rest.has_value(), "a fee is never more than the amount");
+  if (rest->is_zero()) return move(ran, asset, from, {asset.value}, amount);
+  return move(ran, asset, from, to, *rest) && move(ran, asset, from, {asset.value}, fee);
 }
 
 bool Books::move(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
@@ -113,7 +135,7 @@ void Books::run_authorized(Ran& ran, const SimCall& call, std::int64_t time_s) {
     ran.why = "execution reverted: invalid signature";
   } else {
     ran.authorizations.push_back({call.asset, call.from, shown.nonce, false, 0});
-    ran.succeeded = move(ran, call.asset, call.from, call.to, call.amount);
+    ran.succeeded = transfer(ran, call.asset, call.from, call.to, call.amount);
     if (ran.succeeded) {
       state = Authorized::used;
     } else {

@@ -15,6 +15,15 @@
 
 namespace holdfast::sim {
 
+/// How a token's contract behaves. Balances here are what is true, whatever it says.
+enum class TokenKind {
+  honest,
+  takes_fee,      ///< a hundredth of what is sent, and at least 1, goes to the contract
+  returns_false,  ///< moves nothing, and the transaction succeeds
+  reverts,        ///< paused
+  silent,         ///< moves, and no event says so
+};
+
 class Books {
  public:
   struct Ran {
@@ -41,6 +50,9 @@ class Books {
   bool take(const domain::Address& owner, const domain::AssetId& asset,
             const domain::Amount& amount);
 
+  void set_token(const domain::AssetId& asset, TokenKind kind) { tokens_[asset] = kind; }
+  TokenKind token(const domain::AssetId& asset) const;
+
   std::uint64_t count(const domain::Address& account) const;
   void raise_count(const domain::Address& account) { ++counts_[account]; }
 
@@ -50,6 +62,9 @@ class Books {
  private:
   void undo(const std::vector<domain::Transfer>& transfers,
             const std::vector<domain::AuthorizationEvent>& authorizations);
+  /// What a transfer function does: as the token's kind says.
+  bool transfer(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
+                const domain::Address& to, const domain::Amount& amount);
   bool move(Ran& ran, const domain::AssetId& asset, const domain::Address& from,
             const domain::Address& to, const domain::Amount& amount);
   void run_authorized(Ran& ran, const SimCall& call, std::int64_t time_s);
@@ -58,6 +73,7 @@ class Books {
   std::map<domain::Address, std::uint64_t> counts_;  // ordered: a run is a function of its seed
   std::map<std::pair<domain::AssetId, domain::Address>, domain::Amount> balances_;
   std::map<AuthorizationKey, Authorized> authorizations_;
+  std::map<domain::AssetId, TokenKind> tokens_;  ///< the others are honest
 };
 
 }  // namespace holdfast::sim

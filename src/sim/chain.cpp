@@ -1,5 +1,6 @@
 #include "sim/chain.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -51,14 +52,32 @@ Result<ports::SignedTx> ScriptedChain::seal(const ports::Order& order, ByteView 
 // A call takes effect half way through its latency; a caller that is gone by the end of it, gone it
 // is: the effect stays.
 template <class T>
-ports::Awaitable<ports::Outcome<T>> ScriptedChain::answer(ChainCall call,
-                                                          std::function<ports::Outcome<T>()> work) {
-  const auto failure = script_.enter(call);
+ports::Awaitable<ports::Outcome<T>> ScriptedChain::answer(
+    ChainCall call, std::function<ports::Outcome<T>(const View&)> work) {
+  auto failure = script_.enter(call);
+  const auto mishap = weather_ != nullptr ? weather_->read() : std::nullopt;
+  if (mishap == Mishap::read_lost && !failure) failure = unknown();
   co_await travel(options_.latency_ms / 2);
   catch_up();
-  ports::Outcome<T> outcome = failure ? failed<T>(*failure) : work();
+  const std::uint64_t lag = mishap == Mishap::read_lagging ? weather_->lag() : 0;
+  ports::Outcome<T> outcome = failure ? failed<T>(*failure) : work(view(lag));
   co_await travel(options_.latency_ms - options_.latency_ms / 2);
+  if (mishap == Mishap::reply_late) co_await travel(weather_->late_ms(10'000));
   co_return outcome;
+}
+
+ScriptedChain::View ScriptedChain::view(std::uint64_t lag) const {
+  const std::uint64_t height = newest().ref.height;
+  const std::uint64_t latest = height - std::min(lag, height);
+  const std::uint64_t depth = std::min(options_.finality_lag, latest);
+  return {latest, lag == 0 ? finalized_ : std::min(finalized_, latest - depth)};
+}
+
+domain::MinedTx ScriptedChain::shown(domain::MinedTx tx) const {
+  std::erase_if(tx.transfers, [this](const domain::Transfer& one) {
+    return books_.token(one.asset) == TokenKind::silent;
+  });
+  return tx;
 }
 
 ports::Awaitable<void> ScriptedChain::travel(std::int64_t ms) {
@@ -67,43 +86,54 @@ ports::Awaitable<void> ScriptedChain::travel(std::int64_t ms) {
 }
 
 ports::Awaitable<ports::Outcome<bool>> ScriptedChain::check() {
-  return answer<bool>(ChainCall::check, [this]() -> ports::Outcome<bool> {
+  return answer<bool>(ChainCall::check, [this](const View&) -> ports::Outcome<bool> {
     if (!script_.wrong_chain()) return true;
     return ports::Refused{ports::RefusalKind::other, "the node is on another chain"};
   });
 }
 
 ports::Awaitable<ports::Outcome<ports::Head>> ScriptedChain::head() {
-  return answer<ports::Head>(ChainCall::head, [this]() -> ports::Outcome<ports::Head> {
-    const ports::Block& latest = newest();
-    const ports::Block& last_final = blocks_[finalized_].block;
-    return ports::Head{script_.take_latest().value_or(latest.ref), latest.time_s, finalized_,
-                       last_final.ref, last_final.time_s};
-  });
+  return answer<ports::Head>(
+      ChainCall::head, [this](const View& view) -> ports::Outcome<ports::Head> {
+        const ports::Block& latest = blocks_[view.latest].block;
+        const ports::Block& last_final = blocks_[view.finalized].block;
+        return ports::Head{script_.take_latest().value_or(latest.ref), latest.time_s,
+                           view.finalized, last_final.ref, last_final.time_s};
+      });
 }
 
 ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> ScriptedChain::block(
     std::uint64_t height) {
   using Answer = std::optional<ports::Block>;
-  return answer<Answer>(ChainCall::block, [this, height]() -> ports::Outcome<Answer> {
-    return height < blocks_.size() ? Answer(blocks_[height].block) : Answer();
-  });
+  return answer<Answer>(ChainCall::block,
+                        [this, height](const View& view) -> ports::Outcome<Answer> {
+                          if (height > view.latest) return Answer();
+                          ports::Block block = blocks_[height].block;
+                          for (domain::MinedTx& tx : block.txs) tx = shown(std::move(tx));
+                          return Answer(std::move(block));
+                        });
 }
 
 ports::Awaitable<ports::Outcome<std::optional<domain::BlockHash>>> ScriptedChain::block_hash(
     std::uint64_t height) {
   using Answer = std::optional<domain::BlockHash>;
-  return answer<Answer>(ChainCall::block_hash, [this, height]() -> ports::Outcome<Answer> {
-    return height < blocks_.size() ? Answer(blocks_[height].block.ref.hash) : Answer();
-  });
+  return answer<Answer>(
+      ChainCall::block_hash, [this, height](const View& view) -> ports::Outcome<Answer> {
+        return height <= view.latest ? Answer(blocks_[height].block.ref.hash) : Answer();
+      });
 }
 
 ports::Awaitable<ports::Outcome<ports::Whereabouts>> ScriptedChain::find(domain::TxHash hash) {
   using Place = ports::Whereabouts::Place;
   return answer<ports::Whereabouts>(
-      ChainCall::find, [this, hash]() -> ports::Outcome<ports::Whereabouts> {
-        if (const auto* tx = index_.by_hash(hash)) return ports::Whereabouts{Place::mined, *tx};
-        const Place place = pool_.has(hash) ? Place::pending : Place::not_found;
+      ChainCall::find, [this, hash](const View& view) -> ports::Outcome<ports::Whereabouts> {
+        const auto* tx = index_.by_hash(hash);
+        if (tx != nullptr && tx->block.height <= view.latest) {
+          return ports::Whereabouts{Place::mined, shown(*tx)};
+        }
+        // What a node has not seen mined yet is in its pool still.
+        const bool pending = tx != nullptr || pool_.has(hash);
+        const Place place = pending ? Place::pending : Place::not_found;
         return ports::Whereabouts{place, std::nullopt};
       });
 }
@@ -112,25 +142,31 @@ ports::Awaitable<ports::Outcome<ports::SequenceCounts>> ScriptedChain::sequences
     domain::Address account) {
   return answer<ports::SequenceCounts>(
       ChainCall::sequences,
-      [this, account = std::move(account)]() -> ports::Outcome<ports::SequenceCounts> {
-        return counts(account);
-      });
+      [this, account = std::move(account)](const View& view)
+          -> ports::Outcome<ports::SequenceCounts> { return counts(account, view); });
 }
 
-ports::SequenceCounts ScriptedChain::counts(const domain::Address& account) const {
-  std::uint64_t not_final = 0;
-  for (std::size_t height = finalized_ + 1; height < blocks_.size(); ++height) {
-    for (const domain::MinedTx& tx : blocks_[height].block.txs) not_final += tx.sender == account;
+ports::SequenceCounts ScriptedChain::counts(const domain::Address& account,
+                                            const View& view) const {
+  const std::uint64_t now = books_.count(account);
+  std::uint64_t latest = now;
+  std::uint64_t finalized = now;
+  for (std::size_t height = view.finalized + 1; height < blocks_.size(); ++height) {
+    for (const domain::MinedTx& tx : blocks_[height].block.txs) {
+      if (tx.sender != account) continue;
+      --finalized;
+      if (height > view.latest) --latest;
+    }
   }
-  const std::uint64_t latest = books_.count(account);
-  return {{latest}, {pool_.count(account, books_)}, {latest - not_final}};
+  const std::uint64_t pending = latest == now ? pool_.count(account, books_) : latest;
+  return {{latest}, {pending}, {finalized}};
 }
 
 ports::Awaitable<ports::Outcome<domain::Amount>> ScriptedChain::native_balance(
     domain::Address account) {
   return answer<domain::Amount>(
       ChainCall::native_balance,
-      [this, account = std::move(account)]() -> ports::Outcome<domain::Amount> {
+      [this, account = std::move(account)](const View&) -> ports::Outcome<domain::Amount> {
         return books_.balance(account, domain::native_asset);
       });
 }
@@ -138,8 +174,8 @@ ports::Awaitable<ports::Outcome<domain::Amount>> ScriptedChain::native_balance(
 ports::Awaitable<ports::Outcome<ports::Simulated>> ScriptedChain::simulate(domain::Address sender,
                                                                            ports::Call call) {
   return answer<ports::Simulated>(ChainCall::simulate,
-                                  [this, sender = std::move(sender),
-                                   call = std::move(call)]() -> ports::Outcome<ports::Simulated> {
+                                  [this, sender = std::move(sender), call = std::move(call)](
+                                      const View&) -> ports::Outcome<ports::Simulated> {
                                     const Books::Ran ran =
                                         books_.run(sender, call, newest().time_s);
                                     if (!ran.succeeded)
@@ -150,27 +186,30 @@ ports::Awaitable<ports::Outcome<ports::Simulated>> ScriptedChain::simulate(domai
 }
 
 ports::Awaitable<ports::Outcome<domain::Fees>> ScriptedChain::quote(std::uint64_t gas) {
-  return answer<domain::Fees>(ChainCall::quote, [this, gas]() -> ports::Outcome<domain::Fees> {
-    const std::uint64_t limit = gas + gas / 5;
-    if (limit > options_.gas_cap) {
-      return ports::Refused{ports::RefusalKind::gas, "needs more gas than the cap"};
-    }
-    // Twice the base fee and the tip: room for six full blocks in a row, as wallets do.
-    const auto room = options_.base_fee.times(U256(2));
-    const auto most = room ? room->plus(options_.priority_fee) : std::nullopt;
-    ensure(most.has_value(), "a simulated fee fits into 256 bits");
-    return domain::Fees{*most, options_.priority_fee, limit};
-  });
+  return answer<domain::Fees>(
+      ChainCall::quote, [this, gas](const View&) -> ports::Outcome<domain::Fees> {
+        const std::uint64_t limit = gas + gas / 5;
+        if (limit > options_.gas_cap) {
+          return ports::Refused{ports::RefusalKind::gas, "needs more gas than the cap"};
+        }
+        // Twice the base fee and the tip: room for six full blocks in a row, as wallets do.
+        const auto room = options_.base_fee.times(U256(2));
+        const auto most = room ? room->plus(options_.priority_fee) : std::nullopt;
+        ensure(most.has_value(), "a simulated fee fits into 256 bits");
+        return domain::Fees{*most, options_.priority_fee, limit};
+      });
 }
 
 ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> ScriptedChain::consumer(
     domain::Address account, domain::Sequence at) {
   using Answer = std::optional<domain::MinedTx>;
-  return answer<Answer>(ChainCall::consumer,
-                        [this, account = std::move(account), at]() -> ports::Outcome<Answer> {
-                          const auto* tx = index_.by_sequence(account, at.value);
-                          return tx != nullptr && is_final(*tx) ? Answer(*tx) : Answer();
-                        });
+  return answer<Answer>(
+      ChainCall::consumer,
+      [this, account = std::move(account), at](const View& view) -> ports::Outcome<Answer> {
+        const auto* tx = index_.by_sequence(account, at.value);
+        if (tx == nullptr || tx->block.height > view.finalized) return Answer();
+        return Answer(shown(*tx));
+      });
 }
 
 ports::Awaitable<ports::Outcome<ScriptedChain::AuthorizationState>> ScriptedChain::authorization(
@@ -178,39 +217,78 @@ ports::Awaitable<ports::Outcome<ScriptedChain::AuthorizationState>> ScriptedChai
   AuthorizationKey key(std::move(asset), std::move(authorizer), nonce);
   return answer<AuthorizationState>(
       ChainCall::authorization,
-      [this, key = std::move(key)]() -> ports::Outcome<AuthorizationState> {
-        return authorization_now(key);
+      [this, key = std::move(key)](const View& view) -> ports::Outcome<AuthorizationState> {
+        return authorization_in(view, key);
       });
 }
 
-ScriptedChain::AuthorizationState ScriptedChain::authorization_now(
-    const AuthorizationKey& key) const {
+ScriptedChain::AuthorizationState ScriptedChain::authorization_in(
+    const View& view, const AuthorizationKey& key) const {
   const auto& [asset, authorizer, nonce] = key;
   AuthorizationState out;
+  out.finalized_time_s = blocks_[view.finalized].block.time_s;
+  const auto* tx = index_.by_authorization(key);
+  if (tx == nullptr || tx->block.height > view.latest) return out;
   out.latest = books_.authorization(asset, authorizer, nonce);
-  out.finalized_time_s = blocks_[finalized_].block.time_s;
-  if (const auto* tx = index_.by_authorization(key)) {
-    out.tx = *tx;
-    out.tx_final = is_final(*tx);
-    if (out.tx_final) out.finalized = out.latest;
-  }
+  out.tx = shown(*tx);
+  out.tx_final = tx->block.height <= view.finalized;
+  if (out.tx_final) out.finalized = out.latest;
   return out;
 }
 
 ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> ScriptedChain::send_order(
     domain::IntentId, domain::Terms) {
   using Answer = std::optional<domain::TxHash>;
-  return answer<Answer>(ChainCall::send_order, []() -> ports::Outcome<Answer> {
+  return answer<Answer>(ChainCall::send_order, [](const View&) -> ports::Outcome<Answer> {
     return ports::Refused{ports::RefusalKind::other, "this chain takes signed bytes"};
   });
 }
 
+// What was scripted goes first; then the weather has its say.
+NextPost ScriptedChain::next_post() {
+  const auto failure = script_.enter(ChainCall::post);
+  if (failure) return {false, failure};
+  if (script_.has_post()) return script_.take_post();
+  if (weather_ == nullptr) return NextPost::accept();
+  const auto mishap = weather_->post();
+  if (!mishap) return NextPost::accept();
+  switch (*mishap) {
+    case Mishap::post_reply_lost: return NextPost::accept_answer_unknown();
+    case Mishap::post_lost: return NextPost::drop_answer_unknown();
+    case Mishap::post_not_sent: return NextPost::not_sent();
+    case Mishap::post_forgotten: return NextPost::drop_answer_ok();
+    case Mishap::post_refused: return {false, weather_->refusal()};
+    case Mishap::post_refused_kept: return {true, weather_->refusal()};
+    case Mishap::post_late: {
+      NextPost next = NextPost::drop_answer_unknown();
+      next.arrives_late_ms = weather_->late_ms(120'000);
+      return next;
+    }
+    case Mishap::post_doubled: {
+      NextPost next = NextPost::accept();
+      next.arrives_late_ms = weather_->late_ms(30'000);
+      return next;
+    }
+    case Mishap::reply_late: {
+      NextPost next = NextPost::accept();
+      next.answers_late_ms = weather_->late_ms(10'000);
+      return next;
+    }
+    case Mishap::read_lost:
+    case Mishap::read_lagging: break;
+  }
+  return NextPost::accept();
+}
+
 ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
                                                                     domain::TxHash hash) {
-  const auto failure = script_.enter(ChainCall::post);
-  const NextPost next = failure ? NextPost{false, failure} : script_.take_post();
+  const NextPost next = next_post();
   const std::size_t record = posts_.size();
   posts_.push_back({clock_.mono_ms(), bytes, hash, false, "left, not answered"});
+  if (told_of_post_) told_of_post_(hash);
+  if (next.arrives_late_ms > 0) {
+    late_.emplace(clock_.mono_ms() + next.arrives_late_ms, Late{bytes, hash});
+  }
   co_await travel(options_.latency_ms / 2);
   catch_up();
   // "Said yes and forgot it" is what remains when the bytes do not reach the node and nothing else
@@ -222,6 +300,7 @@ ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
   }
   if (next.answer) outcome = failed<ports::Posted>(*next.answer);
   co_await travel(options_.latency_ms - options_.latency_ms / 2);
+  if (next.answers_late_ms > 0) co_await travel(next.answers_late_ms);
   posts_[record].answer = outcome.text();
   co_return outcome;
 }

@@ -17,6 +17,7 @@
 #include "sim/clock.hpp"
 #include "sim/mempool.hpp"
 #include "sim/script.hpp"
+#include "sim/weather.hpp"
 
 namespace holdfast::sim {
 
@@ -82,6 +83,12 @@ class ScriptedChain final : public ports::Chain {
 
   // ---- the hand of the test
   ChainScript& script() { return script_; }
+  /// From now on calls go wrong as this says; null: they do not. It outlives the chain.
+  void stand_in(ChainWeather* weather) { weather_ = weather; }
+  /// How this token behaves, from now on.
+  void set_token(const domain::AssetId& asset, TokenKind kind) { books_.set_token(asset, kind); }
+  /// Called with each post as it leaves the engine.
+  void on_post(std::function<void(const domain::TxHash&)> told) { told_of_post_ = std::move(told); }
   /// As if it had been there from the first block: no reorg takes it back.
   void give(const domain::Address& owner, const domain::AssetId& asset,
             const domain::Amount& amount);
@@ -125,20 +132,33 @@ class ScriptedChain final : public ports::Chain {
     ports::Block block;
     std::vector<Mempool::Pending> txs;
   };
+  /// How far an endpoint sees.
+  struct View {
+    std::uint64_t latest = 0;
+    std::uint64_t finalized = 0;
+  };
+  struct Late {
+    Bytes bytes;
+    domain::TxHash hash;
+  };
   template <class T>
   ports::Awaitable<ports::Outcome<T>> answer(ChainCall call,
-                                             std::function<ports::Outcome<T>()> work);
+                                             std::function<ports::Outcome<T>(const View&)> work);
   ports::Awaitable<void> travel(std::int64_t ms);
+  View view(std::uint64_t lag) const;
+  /// As this endpoint shows it: without the events of a token that has none.
+  domain::MinedTx shown(domain::MinedTx tx) const;
 
   void catch_up();
+  void deliver_late(std::int64_t until_ms);
+  NextPost next_post();
   void mine_at(std::int64_t time_s, bool empty);
   /// Empty: its sender cannot pay for it in this block.
   std::optional<domain::MinedTx> run(const ports::Block& block, const Mempool::Pending& pending);
   std::int64_t wall_s_at(std::int64_t mono_ms) const;
   const ports::Block& newest() const { return blocks_.back().block; }
-  bool is_final(const domain::MinedTx& tx) const { return tx.block.height <= finalized_; }
-  ports::SequenceCounts counts(const domain::Address& account) const;
-  AuthorizationState authorization_now(const AuthorizationKey& key) const;
+  ports::SequenceCounts counts(const domain::Address& account, const View& view) const;
+  AuthorizationState authorization_in(const View& view, const AuthorizationKey& key) const;
   ports::Outcome<ports::Posted> deliver(Bytes bytes, const domain::TxHash& hash);
 
   SimClock& clock_;
@@ -146,6 +166,9 @@ class ScriptedChain final : public ports::Chain {
   std::int64_t wall_at_zero_ms_ = clock_.wall_ms() - clock_.mono_ms();
   ScriptedChainOptions options_;
   ChainScript script_;
+  ChainWeather* weather_ = nullptr;
+  std::function<void(const domain::TxHash&)> told_of_post_;
+  std::multimap<std::int64_t, Late> late_;  ///< on their way, by when they arrive
   std::vector<Mined> blocks_;  ///< by height; the first is the empty beginning
   Books books_;  ///< after the newest block
   ChainIndex index_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <holdfast/base/ensure.hpp>
@@ -29,8 +30,18 @@ void ScriptedChain::set_block_ms(std::int64_t block_ms) {
 // since every arrival looks first. So the chain needs no coroutine of its own.
 void ScriptedChain::catch_up() {
   while (options_.block_ms > 0 && next_block_ms_ <= clock_.mono_ms()) {
+    deliver_late(next_block_ms_);
     mine_at(wall_s_at(next_block_ms_), hold_);
     next_block_ms_ += options_.block_ms;
+  }
+  deliver_late(clock_.mono_ms());
+}
+
+void ScriptedChain::deliver_late(std::int64_t until_ms) {
+  while (!late_.empty() && late_.begin()->first <= until_ms) {
+    Late arrived = std::move(late_.begin()->second);
+    late_.erase(late_.begin());
+    std::ignore = deliver(std::move(arrived.bytes), arrived.hash);  // nobody hears the answer
   }
 }
 

@@ -42,6 +42,8 @@ inline Failure unknown(std::string reason = "no answer") {
 struct NextPost {
   bool reaches = true;
   std::optional<Failure> answer;
+  std::int64_t arrives_late_ms = 0;  ///< the bytes reach the node (again) after this time
+  std::int64_t answers_late_ms = 0;
 
   static NextPost accept() { return {}; }
   static NextPost accept_answer_unknown() { return {true, unknown()}; }
@@ -80,6 +82,7 @@ class ChainScript {
   // For the chain that follows it.
   /// Counts a call; the failure that it is to end with, if any.
   std::optional<Failure> enter(ChainCall call);
+  bool has_post() const { return !posts_.empty(); }
   NextPost take_post();
   std::optional<domain::BlockRef> take_latest();
   bool wrong_chain() const { return wrong_chain_; }
