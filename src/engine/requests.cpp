@@ -150,6 +150,14 @@ Awaitable<Result<Answer>> Engine::submit(Caller caller, NewPayment payment,
   if (!first) co_return first.error();
   const domain::RedemptionKey key =
       domain::derive_redemption_key(first->terms, authorization.nonce);
+  // A repeated request gets its first answer, also when that payment ended and what it would have
+  // redeemed is free again.
+  auto before = co_await core->parts.store.read(
+      [wanted = store::NewIntent{*first, request_of(caller, "create"), 0}](store::Txn& txn) {
+        return store::submitted_before(txn, wanted);
+      });
+  if (!before) co_return at_the_face(before.error());
+  if (*before) co_return answer_of(std::move(**before));
   const std::uint64_t ended = co_await core->parts.store.read(
       [key](store::Txn& txn) { return store::ended_redemptions(txn, key); });
   auto intent = intent_of_authorization(*core, caller.id, payment, authorization, ended);

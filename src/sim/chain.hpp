@@ -109,6 +109,15 @@ class ScriptedChain final : public ports::Chain {
   /// As an EIP-7702 authorization by its key does: its next number is used, and no transaction did.
   /// No reorg takes it back.
   void use_number(const domain::Address& account) { books_.raise_count(account); }
+  /// The same; empty when the node refuses it.
+  std::optional<domain::TxHash> try_elsewhere(const ports::Order& order);
+  /// The next number of this account, as its pool stands.
+  domain::Sequence next_number(const domain::Address& account);
+  /// As if it had never been there; false, and nothing changed, when there is less.
+  bool take(const domain::Address& owner, const domain::AssetId& asset,
+            const domain::Amount& amount);
+  /// Hashes in the pool, in no order that means anything.
+  std::vector<domain::TxHash> pooled();
   void set_gas(std::uint64_t gas) { options_.gas = gas; }
   void set_base_fee(const U256& fee) { options_.base_fee = fee; }
   void set_block_ms(std::int64_t block_ms);
@@ -122,6 +131,10 @@ class ScriptedChain final : public ports::Chain {
   /// How many transactions of the canonical chain moved value for this ref (as nonce or at the end
   /// of the payload). At most one, or the engine broke its promise.
   std::size_t moved(const domain::Ref& ref);
+  std::vector<domain::MinedTx> movers(const domain::Ref& ref);
+  /// How many numbers of this account final blocks have used.
+  std::uint64_t final_count(const domain::Address& account);
+  std::int64_t time_s();  ///< of the newest block
   std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
   const std::vector<PostRecord>& posts() const { return posts_; }
   /// The different bytes ever posted for this account and number.

@@ -155,13 +155,34 @@ void ScriptedChain::reorg(std::size_t depth, Fate fate) {
 }
 
 domain::TxHash ScriptedChain::run_elsewhere(const ports::Order& order) {
+  const auto hash = try_elsewhere(order);
+  ensure(hash.has_value(), "the node takes what is run elsewhere");
+  return *hash;
+}
+
+std::optional<domain::TxHash> ScriptedChain::try_elsewhere(const ports::Order& order) {
   catch_up();
   auto sealed = seal(order, sign_as(order.sender, digest(order)));
   ensure(sealed.has_value(), "an order signed by its sender can be sealed");
   const domain::TxHash hash = sealed->hash;
-  const auto outcome = deliver(std::move(sealed->bytes), hash);
-  ensure(outcome.ok() != nullptr, outcome.text());
+  if (deliver(std::move(sealed->bytes), hash).ok() == nullptr) return std::nullopt;
   return hash;
+}
+
+domain::Sequence ScriptedChain::next_number(const domain::Address& account) {
+  catch_up();
+  return {pool_.count(account, books_)};
+}
+
+bool ScriptedChain::take(const domain::Address& owner, const domain::AssetId& asset,
+                         const domain::Amount& amount) {
+  catch_up();
+  return books_.take(owner, asset, amount);
+}
+
+std::vector<domain::TxHash> ScriptedChain::pooled() {
+  catch_up();
+  return pool_.hashes();
 }
 
 std::uint64_t ScriptedChain::height() {
@@ -192,6 +213,23 @@ std::uint64_t ScriptedChain::count(const domain::Address& account) {
 std::size_t ScriptedChain::moved(const domain::Ref& ref) {
   catch_up();
   return index_.moved(ref);
+}
+
+std::vector<domain::MinedTx> ScriptedChain::movers(const domain::Ref& ref) {
+  catch_up();
+  std::vector<domain::MinedTx> out;
+  for (const domain::TxHash& hash : index_.movers(ref)) out.push_back(*index_.by_hash(hash));
+  return out;
+}
+
+std::uint64_t ScriptedChain::final_count(const domain::Address& account) {
+  catch_up();
+  return counts(account, view(0)).finalized.value;
+}
+
+std::int64_t ScriptedChain::time_s() {
+  catch_up();
+  return newest().time_s;
 }
 
 std::optional<domain::MinedTx> ScriptedChain::mined(const domain::TxHash& hash) {

@@ -28,11 +28,11 @@ void ChainIndex::add(const domain::MinedTx& tx) {
   txs_.emplace(tx.hash, tx);
   by_sequence_.emplace(std::pair(tx.sender, tx.sequence.value), tx.hash);
   for (const auto& event : tx.authorizations) by_authorization_.emplace(key_of(event), tx.hash);
-  for (const domain::Ref& ref : refs_moved(tx)) ++moved_[ref];
+  for (const domain::Ref& ref : refs_moved(tx)) moved_[ref].insert(tx.hash);
 }
 
 void ChainIndex::remove(const domain::MinedTx& tx) {
-  for (const domain::Ref& ref : refs_moved(tx)) --moved_[ref];
+  for (const domain::Ref& ref : refs_moved(tx)) moved_[ref].erase(tx.hash);
   for (const auto& event : tx.authorizations) by_authorization_.erase(key_of(event));
   by_sequence_.erase({tx.sender, tx.sequence.value});
   txs_.erase(tx.hash);
@@ -54,9 +54,10 @@ const domain::MinedTx* ChainIndex::by_authorization(const AuthorizationKey& key)
   return at == by_authorization_.end() ? nullptr : by_hash(at->second);
 }
 
-std::size_t ChainIndex::moved(const domain::Ref& ref) const {
+std::vector<domain::TxHash> ChainIndex::movers(const domain::Ref& ref) const {
   const auto at = moved_.find(ref);
-  return at == moved_.end() ? 0 : at->second;
+  if (at == moved_.end()) return {};
+  return {at->second.begin(), at->second.end()};
 }
 
 }  // namespace holdfast::sim

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <holdfast/domain/mined_tx.hpp>
 
@@ -24,13 +26,15 @@ class ChainIndex {
   const domain::MinedTx* by_sequence(const domain::Address& sender, std::uint64_t number) const;
   const domain::MinedTx* by_authorization(const AuthorizationKey& key) const;
 
-  std::size_t moved(const domain::Ref& ref) const;
+  std::size_t moved(const domain::Ref& ref) const { return movers(ref).size(); }
+  /// The transactions that moved value for this ref.
+  std::vector<domain::TxHash> movers(const domain::Ref& ref) const;
 
  private:
   std::map<domain::TxHash, domain::MinedTx> txs_;
   std::map<std::pair<domain::Address, std::uint64_t>, domain::TxHash> by_sequence_;
   std::map<AuthorizationKey, domain::TxHash> by_authorization_;
-  std::map<domain::Ref, std::size_t> moved_;
+  std::map<domain::Ref, std::set<domain::TxHash>> moved_;
 };
 
 }  // namespace holdfast::sim

@@ -90,6 +90,13 @@ void Mempool::settle(const Books& books) {
 
 bool Mempool::has(const domain::TxHash& hash) const { return by_hash_.contains(hash); }
 
+std::vector<domain::TxHash> Mempool::hashes() const {
+  std::vector<domain::TxHash> out;
+  out.reserve(by_hash_.size());
+  for (const auto& [hash, place] : by_hash_) out.push_back(hash);
+  return out;
+}
+
 std::uint64_t Mempool::count(const domain::Address& account, const Books& books) const {
   std::uint64_t next = books.count(account);
   while (pending_.contains({account, next})) ++next;

@@ -32,6 +32,7 @@ class Mempool {
   void settle(const Books& books);
 
   bool has(const domain::TxHash& hash) const;
+  std::vector<domain::TxHash> hashes() const;
   /// The account's count with the pool: what it would be if all ready ones were mined.
   std::uint64_t count(const domain::Address& account, const Books& books) const;
   std::size_t size() const { return pending_.size(); }

@@ -51,6 +51,27 @@ Result<Answered> created_before(Txn& txn, const IntentRow& row, const NewIntent&
              : refuse(StoreError::key_reused, "the payment's id is taken by another request");
 }
 
+/// The same request made an intent before that ended without being paid: what it redeems may be
+/// redeemed anew, but under another key.
+Result<std::optional<Answered>> answered_by_ended(Txn& txn, const domain::RedemptionKey& key,
+                                                  const NewIntent& wanted) {
+  std::vector<std::int64_t> ended;
+  each(
+      txn, "SELECT row FROM intents WHERE redemption_key = $1 AND redemption_ended = 1",
+      [&](const Row& row) { ended.push_back(row.number(0)); }, key);
+  for (const std::int64_t at : ended) {
+    const IntentRow row = load_intent_at(txn, at);
+    const auto history = events_of(txn, at);
+    const bool theirs = row.intent.caller == wanted.intent.caller;
+    if (!theirs || history.empty() || !history.front().request) continue;
+    if (history.front().request->key != wanted.request.key) continue;
+    auto before = created_before(txn, row, wanted);
+    if (before.has_error()) return before.error();
+    return std::optional(std::move(*before));
+  }
+  return std::optional<Answered>{};
+}
+
 void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
   Event event;
   event.at_ms = row.intent.created_ms;
@@ -65,6 +86,13 @@ void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
 
 }  // namespace
 
+Result<std::optional<Answered>> submitted_before(Txn& txn, const NewIntent& wanted) {
+  const domain::Intent& intent = wanted.intent;
+  ensure(intent.authorization.has_value(), "what is submitted brings its authorization");
+  const auto key = domain::derive_redemption_key(intent.terms, intent.authorization->nonce);
+  return answered_by_ended(txn, key, wanted);
+}
+
 Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
   IntentRow row;
   row.intent = wanted.intent;
@@ -78,6 +106,9 @@ Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
     // Two indexes could refuse the row; which request comes first is found out before.
     const auto there = load_intent(txn, intent.id);
     if (there) return created_before(txn, *there, wanted);
+    auto before = submitted_before(txn, wanted);
+    if (before.has_error()) return before.error();
+    if (*before) return std::move(**before);
     const auto redeemable = check_redeemable(txn, intent.id, intent.terms, *intent.authorization);
     if (redeemable.has_error()) return redeemable.error();
   }

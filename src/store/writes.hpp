@@ -18,6 +18,10 @@ namespace holdfast::store {
 /// same request as the first time. `key_reused`, `redemption_taken`. The ref is derived again and
 /// must match. Safe to repeat.
 Result<Answered> create_intent(Txn& txn, const NewIntent& wanted);
+/// The first answer to this request where its intent, which brought an authorization, has ended
+/// without being paid and lets another redeem it; empty when there is none. `key_reused`. Reads
+/// only.
+Result<std::optional<Answered>> submitted_before(Txn& txn, const NewIntent& wanted);
 
 /// One move of the table with its effects; returns the facts after it. Asking for the state it is
 /// in already changes nothing. Refusals: TransitionError, StoreError, JournalError.

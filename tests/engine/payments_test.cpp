@@ -90,6 +90,33 @@ TEST_CASE("engine: a payer's own nonce makes the id; both doors meet in it") {
   CHECK(rig.chain.posts().size() == 1);
 }
 
+// Found by the simulator, seed 5 at profile calm.
+TEST_CASE(
+    "engine: the same key gets its first answer, though its payment ended and may be tried anew") {
+  Rig rig;
+  rig.start();
+  domain::Nonce nonce;
+  nonce.value.fill(7);
+  const domain::Intent probe = rig.create("probe", rig.from_payer());
+  const std::int64_t now_s = rig.world.clock().wall_ms() / 1000;
+  const auto mine = sim::authorize(probe.terms, nonce, {0, now_s + 3'600});
+  const auto submit = [&](const std::string& key) {
+    return rig.run(rig.engine->submit(rig.caller(key), rig.from_payer(), mine));
+  };
+  const auto first = submit("a");
+  REQUIRE_MESSAGE(first.has_value(), first.error().detail);
+  const auto canceled = rig.run(rig.engine->cancel(rig.caller("c"), first->intent.id, "no"));
+  REQUIRE_MESSAGE(canceled.has_value(), canceled.error().detail);
+  const auto again = submit("a");
+  REQUIRE_MESSAGE(again.has_value(), again.error().detail);
+  CHECK(again->replayed);
+  CHECK(again->intent.id == first->intent.id);
+  CHECK(again->intent.state == IntentState::authorized);  // as it was answered then
+  const auto anew = submit("b");
+  REQUIRE_MESSAGE(anew.has_value(), anew.error().detail);
+  CHECK(anew->intent.id != first->intent.id);
+}
+
 TEST_CASE("engine: cancel before settling ends it, after settling it is too late") {
   RigOptions options;
   options.block_ms = 0;

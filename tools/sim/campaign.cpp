@@ -1,0 +1,394 @@
+#include "campaign.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include <poll.h>
+#include <boost/json.hpp>
+
+#include <holdfast/base/ensure.hpp>
+
+namespace holdfast::campaign {
+
+namespace json = boost::json;
+
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+double seconds_since(Time::time_point then) {
+  return std::chrono::duration<double>(Time::now() - then).count();
+}
+
+/// All that was run so far.
+struct Sum {
+  std::uint64_t seeds = 0;
+  std::uint64_t payments = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t steps = 0;
+  std::int64_t simulated_ms = 0;
+  std::uint64_t reviews_left = 0;
+  std::uint64_t needless_reviews = 0;
+  Tally tally;
+  std::map<std::uint64_t, std::vector<std::string>> failed;  ///< by seed
+  std::map<std::uint64_t, std::string> hashes;
+};
+
+void add(Sum& sum, const Verdict& verdict) {
+  ++sum.seeds;
+  sum.payments += verdict.payments;
+  sum.crashes += verdict.crashes;
+  sum.steps += verdict.steps;
+  sum.simulated_ms += verdict.simulated_ms;
+  sum.reviews_left += verdict.reviews_left;
+  sum.needless_reviews += verdict.needless_reviews;
+  sum.tally.add(verdict.tally);
+  if (!verdict.broken.empty()) sum.failed[verdict.seed] = verdict.broken;
+  sum.hashes[verdict.seed] = verdict.trace_hash;
+}
+
+// ---- a verdict on its way from a process to the one that adds up: a line of JSON
+
+std::string to_line(const Verdict& verdict) {
+  json::object tables;
+  for (const auto& [table, names] : verdict.tally.tables()) {
+    json::object entries;
+    for (const auto& [name, times] : names) entries[name] = times;
+    tables[table] = std::move(entries);
+  }
+  json::array broken;
+  for (const std::string& one : verdict.broken) broken.emplace_back(one);
+  const json::object out{{"seed", verdict.seed},
+                         {"payments", verdict.payments},
+                         {"crashes", verdict.crashes},
+                         {"steps", verdict.steps},
+                         {"simulated_ms", verdict.simulated_ms},
+                         {"reviews_left", verdict.reviews_left},
+                         {"needless_reviews", verdict.needless_reviews},
+                         {"hash", verdict.trace_hash},
+                         {"broken", std::move(broken)},
+                         {"tables", std::move(tables)}};
+  return json::serialize(out) + "\n";
+}
+
+Verdict from_line(std::string_view line) {
+  const json::object in = json::parse(line).as_object();
+  const auto number = [&](const char* name) { return in.at(name).to_number<std::uint64_t>(); };
+  Verdict out;
+  out.seed = number("seed");
+  out.payments = number("payments");
+  out.crashes = number("crashes");
+  out.steps = number("steps");
+  out.simulated_ms = static_cast<std::int64_t>(number("simulated_ms"));
+  out.reviews_left = number("reviews_left");
+  out.needless_reviews = number("needless_reviews");
+  out.trace_hash = in.at("hash").as_string();
+  for (const json::value& one : in.at("broken").as_array()) {
+    out.broken.emplace_back(one.as_string());
+  }
+  for (const auto& table : in.at("tables").as_object()) {
+    for (const auto& entry : table.value().as_object()) {
+      out.tally.count(table.key(), entry.key(), entry.value().to_number<std::uint64_t>());
+    }
+  }
+  return out;
+}
+
+// ---- progress and report
+
+std::string thousands(std::uint64_t number) {
+  std::string out = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(out.size()) - 3; at > 0; at -= 3) {
+    out.insert(static_cast<std::size_t>(at), ",");
+  }
+  return out;
+}
+
+class Progress {
+ public:
+  Progress(const Orders& orders, Time::time_point start) : orders_(orders), start_(start) {}
+
+  void show(const Sum& sum, bool last) {
+    if (!last && seconds_since(shown_) < (isatty(STDERR_FILENO) != 0 ? 1.0 : 15.0)) return;
+    shown_ = Time::now();
+    const double seconds = std::max(0.001, seconds_since(start_));
+    std::cerr << thousands(sum.seeds) << " of " << thousands(orders_.seeds) << " seeds  "
+              << std::fixed << std::setprecision(1) << static_cast<double>(sum.seeds) / seconds
+              << " seeds/s  payments " << thousands(sum.payments) << "  crashes "
+              << thousands(sum.crashes) << "  simulated "
+              << static_cast<double>(sum.simulated_ms) / 3'600'000.0 << " h  failed "
+              << sum.failed.size() << '\n';
+  }
+
+ private:
+  const Orders& orders_;
+  Time::time_point start_;
+  Time::time_point shown_ = Time::now();
+};
+
+void print_tables(const Tally& tally) {
+  for (const auto& [table, names] : tally.tables()) {
+    std::cout << table << '\n';
+    for (const auto& [name, times] : names) {
+      std::cout << "  " << std::left << std::setw(44) << name << std::right << std::setw(14)
+                << thousands(times) << '\n';
+    }
+  }
+}
+
+void print_failures(const Orders& orders, const Sum& sum) {
+  std::size_t shown = 0;
+  for (const auto& [seed, broken] : sum.failed) {
+    if (++shown > 20) break;
+    std::cout << "seed " << seed << ": " << broken.front() << '\n'
+              << "  holdfast-sim --profile " << orders.profile->name << " --seed " << seed
+              << orders.cut.text() << '\n';
+  }
+}
+
+void report(const Orders& orders, const Sum& sum, double seconds) {
+  const double rate = static_cast<double>(sum.seeds) / std::max(0.001, seconds);
+  if (orders.json) {
+    json::object tables;
+    for (const auto& [table, names] : sum.tally.tables()) {
+      json::object entries;
+      for (const auto& [name, times] : names) entries[name] = times;
+      tables[table] = std::move(entries);
+    }
+    json::object failed;
+    for (const auto& [seed, broken] : sum.failed) failed[std::to_string(seed)] = broken.front();
+    json::object hashes;
+    if (orders.hashes) {
+      for (const auto& [seed, hash] : sum.hashes) hashes[std::to_string(seed)] = hash;
+    }
+    std::cout << json::object{{"profile", orders.profile->name},
+                              {"seeds", sum.seeds},
+                              {"seconds", seconds},
+                              {"seeds_per_s", rate},
+                              {"jobs", orders.jobs},
+                              {"payments", sum.payments},
+                              {"crashes", sum.crashes},
+                              {"events", sum.steps},
+                              {"simulated_hours", static_cast<double>(sum.simulated_ms) / 3.6e6},
+                              {"reviews_left", sum.reviews_left},
+                              {"needless_reviews", sum.needless_reviews},
+                              {"tables", std::move(tables)},
+                              {"hashes", std::move(hashes)},
+                              {"failed", std::move(failed)}}
+              << '\n';
+    return;
+  }
+  if (orders.hashes) {
+    for (const auto& [seed, hash] : sum.hashes) std::cout << seed << ' ' << hash << '\n';
+  }
+  print_tables(sum.tally);
+  print_failures(orders, sum);
+  std::cout << thousands(sum.seeds) << " seeds in " << std::fixed << std::setprecision(1) << seconds
+            << " s (" << rate << " a second, " << orders.jobs << " at once), "
+            << thousands(sum.payments) << " payments, " << thousands(sum.crashes) << " crashes, "
+            << thousands(sum.steps) << " events, "
+            << static_cast<double>(sum.simulated_ms) / 3'600'000.0 << " simulated hours; "
+            << sum.reviews_left << " left in review, " << sum.needless_reviews
+            << " of them needlessly\n"
+            << thousands(sum.seeds - sum.failed.size()) << " passed, " << sum.failed.size()
+            << " failed\n";
+}
+
+// ---- sharing out
+
+Verdict run_one(const Orders& orders, std::uint64_t seed) {
+  return run_seed(setting_of(seed, *orders.profile, orders.cut), orders.tell);
+}
+
+bool time_is_up(const Orders& orders, Time::time_point start) {
+  return orders.hours > 0 && seconds_since(start) > orders.hours * 3'600;
+}
+
+[[noreturn]] void work(const Orders& orders, unsigned job, int out, Time::time_point start) {
+  for (std::uint64_t at = job; at < orders.seeds && !time_is_up(orders, start); at += orders.jobs) {
+    const std::string line = to_line(run_one(orders, orders.from + at));
+    std::string_view left = line;
+    while (!left.empty()) {
+      const ssize_t wrote = ::write(out, left.data(), left.size());
+      if (wrote <= 0) _exit(1);
+      left.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+  }
+  _exit(0);
+}
+
+struct Worker {
+  pid_t pid = 0;
+  int in = -1;
+  std::string unread;
+};
+
+void take_lines(Worker& worker, Sum& sum) {
+  for (std::size_t end = worker.unread.find('\n'); end != std::string::npos;
+       end = worker.unread.find('\n')) {
+    add(sum, from_line(std::string_view(worker.unread).substr(0, end)));
+    worker.unread.erase(0, end + 1);
+  }
+}
+
+std::vector<Worker> start_workers(const Orders& orders, Time::time_point start) {
+  std::vector<Worker> workers;
+  for (unsigned job = 0; job < orders.jobs; ++job) {
+    std::array<int, 2> ends{};
+    ensure(::pipe(ends.data()) == 0, "a pipe can be made");
+    const pid_t pid = ::fork();
+    ensure(pid >= 0, "a process can be started");
+    if (pid == 0) {
+      ::close(ends[0]);
+      work(orders, job, ends[1], start);
+    }
+    ::close(ends[1]);
+    workers.push_back({pid, ends[0], {}});
+  }
+  return workers;
+}
+
+// Until all have closed their ends. A worker that died without a word is a failure of its own.
+bool gather(std::vector<Worker>& workers, Sum& sum, Progress& progress) {
+  std::array<char, 65'536> buffer{};
+  std::size_t open = workers.size();
+  while (open > 0) {
+    std::vector<pollfd> waiting;
+    for (const Worker& worker : workers) waiting.push_back({worker.in, POLLIN, 0});
+    ::poll(waiting.data(), waiting.size(), 1'000);
+    for (std::size_t at = 0; at < workers.size(); ++at) {
+      if (waiting[at].revents == 0) continue;
+      const ssize_t got = ::read(workers[at].in, buffer.data(), buffer.size());
+      if (got > 0) {
+        workers[at].unread.append(buffer.data(), static_cast<std::size_t>(got));
+        take_lines(workers[at], sum);
+      } else {
+        ::close(workers[at].in);
+        workers[at].in = -1;
+        --open;
+      }
+    }
+    progress.show(sum, false);
+  }
+  bool well = true;
+  for (const Worker& worker : workers) {
+    int status = 0;
+    ::waitpid(worker.pid, &status, 0);
+    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return well;
+}
+
+}  // namespace
+
+std::string take_away(Cut& cut, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    std::size_t place = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), place);
+    if (error == std::errc() && end == word.data() + word.size()) {
+      cut.strokes.insert(place);
+      continue;
+    }
+    bool known = false;
+    for (std::size_t at = 0; at < sim::mishap_count; ++at) {
+      const auto mishap = static_cast<sim::Mishap>(at);
+      if (sim::to_text(mishap) != word) continue;
+      cut.mishaps.insert(mishap);
+      known = true;
+    }
+    if (!known) return word;
+  }
+  return {};
+}
+
+int run_campaign(const Orders& orders) {
+  const auto start = Time::now();
+  Sum sum;
+  Progress progress(orders, start);
+  bool well = true;
+  if (orders.jobs == 1) {
+    for (std::uint64_t at = 0; at < orders.seeds && !time_is_up(orders, start); ++at) {
+      const Verdict verdict = run_one(orders, orders.from + at);
+      for (const std::string& line : verdict.story) std::cout << line << '\n';
+      for (std::size_t more = 1; orders.seeds == 1 && more < verdict.broken.size(); ++more) {
+        std::cout << "also: " << verdict.broken[more] << '\n';
+      }
+      add(sum, verdict);
+      progress.show(sum, false);
+    }
+  } else {
+    auto workers = start_workers(orders, start);
+    well = gather(workers, sum, progress);
+  }
+  progress.show(sum, true);
+  report(orders, sum, seconds_since(start));
+  if (!well) std::cerr << "holdfast-sim: a process ended in the middle of its seeds.\n";
+  return well && sum.failed.empty() ? 0 : 1;
+}
+
+namespace {
+
+bool still_fails(const Orders& orders, const Cut& cut) {
+  Orders with = orders;
+  with.cut = cut;
+  return !run_one(with, orders.from).broken.empty();
+}
+
+// Halves, then single payments less.
+void fewer_payments(const Orders& orders, Cut& cut) {
+  const Setting whole = setting_of(orders.from, *orders.profile, cut);
+  std::size_t most = whole.payments;
+  for (std::size_t step = std::max<std::size_t>(1, most / 2); step > 0; step /= 2) {
+    while (most > step) {
+      Cut less = cut;
+      less.payments = most - step;
+      if (!still_fails(orders, less)) break;
+      most -= step;
+      cut = less;
+    }
+  }
+}
+
+}  // namespace
+
+int minimise(const Orders& orders) {
+  Cut cut = orders.cut;
+  if (!still_fails(orders, cut)) {
+    std::cout << "seed " << orders.from << " does not fail.\n";
+    return 0;
+  }
+  fewer_payments(orders, cut);
+  std::cerr << "payments: " << (cut.payments ? std::to_string(*cut.payments) : "all") << '\n';
+  for (std::size_t at = 0; at < sim::mishap_count; ++at) {
+    Cut less = cut;
+    less.mishaps.insert(static_cast<sim::Mishap>(at));
+    if (still_fails(orders, less)) cut = less;
+  }
+  std::cerr << "mishaps taken away: " << cut.mishaps.size() << '\n';
+  const std::size_t strokes = setting_of(orders.from, *orders.profile, {}).strokes.size();
+  for (std::size_t place = 0; place < strokes; ++place) {
+    Cut less = cut;
+    less.strokes.insert(place);
+    if (still_fails(orders, less)) cut = less;
+  }
+  fewer_payments(orders, cut);
+  const Setting left = setting_of(orders.from, *orders.profile, cut);
+  std::cout << "still fails with " << left.payments << " payments and these blows:\n";
+  for (const Stroke& stroke : left.strokes) {
+    std::cout << "  " << std::setw(7) << stroke.at_ms << " ms  " << to_text(stroke.blow) << '\n';
+  }
+  std::cout << "holdfast-sim --profile " << orders.profile->name << " --seed " << orders.from
+            << cut.text() << '\n';
+  return 1;
+}
+
+}  // namespace holdfast::campaign

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "people.hpp"
+
+namespace holdfast::campaign {
+
+namespace asio = boost::asio;
+using sim::TokenKind;
+
+const domain::Address payer{"payer"};
+const domain::Address merchant{"merchant"};
+const domain::Address thief{"thief"};
+
+const std::vector<Token>& tokens() {
+  static const std::vector<Token> all{{{"tkn"}, TokenKind::honest},
+                                      {{"fee"}, TokenKind::takes_fee},
+                                      {{"lie"}, TokenKind::returns_false},
+                                      {{"mute"}, TokenKind::silent}};
+  return all;
+}
+
+Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
+                 sim::SimWorld& world, sim::ScriptedChain& chain, Watch& watch, Tally& tally)
+    : chance_(seed), world_(world), chain_(chain), watch_(watch), tally_(tally) {
+  for (std::size_t number = 0; number < payments; ++number) make_wish(number, span_ms);
+  requests_.resize(wishes_.size());
+}
+
+void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
+  sim::Chance chance(chance_.next());  // one draw a wish: fewer wishes leave the first as they were
+  Wish wish;
+  wish.key = "k" + std::to_string(number);
+  const std::uint64_t kind = chance.below(100);
+  wish.signs = kind < 50;
+  wish.brings_nonce = kind < 12;
+  engine::NewPayment& payment = wish.payment;
+  payment.chain = chain_.info().id.value;
+  payment.method = wish.signs ? "transfer_authorization" : "payout";
+  const std::uint64_t token = chance.below(100);
+  payment.asset = token < 80   ? "tkn"
+                  : token < 86 ? "fee"
+                  : token < 90 ? "lie"
+                  : token < 94 ? "mute"
+                               : "";
+  if (payment.asset.empty()) payment.asset = wish.signs ? "tkn" : domain::native_asset.value;
+  if (wish.signs) payment.payer = payer.value;
+  payment.payee = merchant.value;
+  payment.amount = U256(1 + chance.below(1'000'000));
+  payment.validity_s = wish.signs ? 60 + static_cast<std::int64_t>(chance.below(600)) : 0;
+  wish.due_ms = static_cast<std::int64_t>(chance.below(static_cast<std::uint64_t>(span_ms)));
+  const std::uint64_t manner = chance.below(100);
+  wish.never_signs = manner < 3;
+  wish.cancels = manner >= 3 && manner < 13;
+  wish.asks_again = manner >= 13 && manner < 30;
+  wish.asks_otherwise = manner >= 30 && manner < 40;
+  wish.gives_up = chance.below(10) == 0;
+  if (wish.brings_nonce) {
+    wish.brought.nonce = domain::Nonce{sha256(as_bytes("nonce " + wish.key))};
+  }
+  wishes_.push_back(std::move(wish));
+}
+
+void Clients::turn(engine::Engine& engine) {
+  const std::int64_t now_ms = world_.clock().mono_ms();
+  for (std::size_t at = 0; at < wishes_.size(); ++at) {
+    Request& request = requests_[at];
+    if (request.under_way) {
+      if (request.hang_up && request.hangs_up_ms <= now_ms) {
+        request.hang_up->emit(asio::cancellation_type::terminal);
+        request.hangs_up_ms = now_ms + 1'000'000'000;
+        tally_.count("people", "hung up");
+      }
+      continue;
+    }
+    if (!wishes_[at].over && wishes_[at].due_ms <= now_ms) send(engine, at);
+  }
+}
+
+void Clients::send(engine::Engine& engine, std::size_t at) {
+  Request& request = requests_[at];
+  request.under_way = true;
+  request.hang_up.reset();
+  auto asking = ask(engine, at, life_);
+  if (!std::exchange(wishes_[at].gives_up, false)) {
+    asio::co_spawn(world_.executor(), std::move(asking), asio::detached);
+    return;
+  }
+  request.hang_up = std::make_unique<asio::cancellation_signal>();
+  request.hangs_up_ms = world_.clock().mono_ms();
+  const auto slot = request.hang_up->slot();
+  asio::co_spawn(world_.executor(), std::move(asking),
+                 asio::bind_cancellation_slot(slot, asio::detached));
+}
+
+ports::Awaitable<void> Clients::ask(engine::Engine& engine, std::size_t at, std::uint64_t life) {
+  Wish& wish = wishes_[at];
+  try {
+    co_await ask_once(engine, wish);
+  } catch (const std::exception&) {
+    // Hung up, or the store could not be written: they ask again.
+    wish.due_ms = world_.clock().mono_ms() + 2'000;
+  }
+  if (life == life_) requests_[at].under_way = false;
+}
+
+// The next request of this wish. What was answered stands in the wish; a refusal of a passing kind
+// leaves it due again.
+ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
+  const std::int64_t now_ms = world_.clock().mono_ms();
+  if (!wish.intent && wish.brings_nonce) {
+    domain::Validity validity;
+    validity.after_s = 0;
+    validity.before_s = wish.brought.validity.before_s;
+    if (validity.before_s == 0) validity.before_s = chain_.time_s() + wish.payment.validity_s + 60;
+    domain::Terms terms;
+    terms.chain = chain_.info().id;
+    terms.asset = {wish.payment.asset};
+    terms.payer = payer;
+    terms.payee = merchant;
+    terms.amount = wish.payment.amount;
+    wish.brought = sim::authorize(terms, wish.brought.nonce, validity);
+    answered(wish, co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought),
+             "submitted");
+  } else if (!wish.intent) {
+    answered(wish, co_await engine.create(caller(wish, "create"), wish.payment), "created");
+  } else if (wish.signs && !wish.brings_nonce && wish.done == 1 && !wish.never_signs) {
+    const domain::Authorization authorization = sim::authorize(*wish.intent);
+    answered(
+        wish,
+        co_await engine.authorize(caller(wish, "sign"), wish.intent->id, authorization.signature),
+        "signed");
+  } else if (std::exchange(wish.cancels, false)) {
+    answered(wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
+             "canceled");
+  } else if (std::exchange(wish.asks_again, false)) {
+    const domain::IntentId first = wish.intent->id;
+    const auto again =
+        wish.brings_nonce
+            ? co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought)
+            : co_await engine.create(caller(wish, "create"), wish.payment);
+    if (again && again->intent.id != first) {
+      watch_.say(2, text(first), "asked again, it became another payment");
+    }
+    tally_.count("people", "asked again");
+  } else if (std::exchange(wish.asks_otherwise, false)) {
+    engine::NewPayment other = wish.payment;
+    other.amount = *other.amount.plus(U256(1));
+    engine::Caller same_key = caller(wish, "create");
+    same_key.fingerprint = sha256(as_bytes("another body of " + wish.key));
+    if (!wish.brings_nonce) {
+      const auto answer = co_await engine.create(same_key, other);
+      if (answer && !answer->replayed && answer->intent.terms.amount == other.amount &&
+          answer->intent.id == wish.intent->id) {
+        watch_.say(2, text(wish.intent->id), "another body under its key was taken");
+      }
+      tally_.count("people", "asked otherwise");
+    }
+  } else {
+    wish.over = true;
+  }
+  wish.due_ms =
+      std::max(wish.due_ms, now_ms + 500 + static_cast<std::int64_t>(chance_.below(3'000)));
+}
+
+void Clients::answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what) {
+  if (answer) {
+    tally_.count("people", what);
+    if (!wish.intent) wish.intent = answer->intent;
+    watch_.promised(answer->intent.id, answer->intent.version);
+    ++wish.done;
+    return;
+  }
+  tally_.count("people", std::string(what) + " refused");
+  const auto& code = answer.error().code;
+  const bool passing = code == engine::make_error_code(engine::EngineError::try_again) ||
+                       code == engine::make_error_code(engine::EngineError::draining) ||
+                       code == ports::make_error_code(ports::VerifyError::node_trouble);
+  if (!passing) ++wish.done;
+  if (!passing && !wish.intent) wish.over = true;
+}
+
+engine::Caller Clients::caller(const Wish& wish, std::string_view what) const {
+  engine::Caller out;
+  out.id = {"shop"};
+  out.idempotency_key = wish.key + "/" + std::string(what);
+  out.fingerprint = sha256(as_bytes(out.idempotency_key));
+  return out;
+}
+
+void Clients::forget_requests() {
+  ++life_;
+  for (Request& request : requests_) {
+    request.under_way = false;
+    request.hang_up.reset();
+  }
+}
+
+void Clients::begin_again() {
+  for (Wish& wish : wishes_) {
+    if (!wish.intent) continue;
+    wish.intent.reset();
+    wish.done = 0;
+    wish.over = false;
+    wish.due_ms = world_.clock().mono_ms() + static_cast<std::int64_t>(chance_.below(20'000));
+  }
+}
+
+bool Clients::all_answered() const {
+  return std::all_of(wishes_.begin(), wishes_.end(), [](const Wish& wish) { return wish.over; });
+}
+
+std::vector<domain::Intent> Clients::signed_intents() const {
+  std::vector<domain::Intent> out;
+  for (const Wish& wish : wishes_) {
+    if (!wish.signs || !wish.intent || wish.done < (wish.brings_nonce ? 1 : 2)) continue;
+    out.push_back(*wish.intent);
+    if (wish.brings_nonce) out.back().authorization = wish.brought;
+  }
+  return out;
+}
+
+std::optional<domain::Intent> Clients::some_intent(std::uint64_t chance) const {
+  std::vector<const Wish*> known;
+  for (const Wish& wish : wishes_) {
+    if (wish.intent) known.push_back(&wish);
+  }
+  if (known.empty()) return std::nullopt;
+  return known[chance % known.size()]->intent;
+}
+
+}  // namespace holdfast::campaign

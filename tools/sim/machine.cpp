@@ -1,0 +1,204 @@
+#include "machine.hpp"
+
+#include <set>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <holdfast/sqlite/sqlite.hpp>
+
+#include "people.hpp"
+
+namespace holdfast::campaign {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::int64_t block_ms = 2'000;
+constexpr std::int64_t drain_ms = 5'000;
+
+std::vector<domain::Address> account_names(std::size_t count) {
+  std::vector<domain::Address> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back({"relayer" + std::to_string(i)});
+  return out;
+}
+
+sim::ScriptedChainOptions chain_options(const Setting& setting) {
+  sim::ScriptedChainOptions out;
+  out.block_ms = block_ms;
+  out.latency_ms = setting.latency_ms;
+  out.finality_lag = setting.finality_lag;
+  out.info.max_unconsumed = setting.max_unconsumed;
+  out.info.poll_ms = block_ms;
+  return out;
+}
+
+// Everything that waits for a day waits for minutes here.
+engine::Config config_of(const Setting& setting) {
+  engine::Config out;
+  out.expires_after_s = 900;
+  out.validity_s = 600;
+  out.publish_margin_s = 10;
+  out.policy.review_after_ms = 120'000;
+  out.policy.grace_s = 600;
+  out.policy.settle_short = setting.settle_short;
+  return out;
+}
+
+}  // namespace
+
+Machine::Machine(const Setting& setting, Tally& counts)
+    : tally(counts),
+      world(setting.seed),
+      disk("sim", sim::Chance(setting.seed ^ 0x6469736bULL).next()),
+      weather(sim::Chance(setting.seed ^ 0x77656174ULL).next()),
+      chain(world.clock(), chain_options(setting)),
+      accounts(account_names(setting.accounts)),
+      watch(chain, {accounts.begin(), accounts.end()}, tally),
+      setting_(setting),
+      payouts_(chain),
+      authorizations_(chain),
+      signer_(accounts) {
+  const U256 plenty = *U256::from_decimal("1000000000000000000");
+  std::vector<domain::Address> owners = accounts;
+  owners.push_back(payer);
+  owners.push_back(thief);
+  for (const domain::Address& owner : owners) {
+    chain.give(owner, domain::native_asset, plenty);
+    for (const Token& token : tokens()) chain.give(owner, token.asset, plenty);
+  }
+  for (const Token& token : tokens()) chain.set_token(token.asset, token.kind);
+  chain.stand_in(&weather);
+  chain.on_post([this](const domain::TxHash& hash) { watch.posted(hash); });
+}
+
+Machine::~Machine() {
+  if (has_process()) die(End::process);
+}
+
+bool Machine::boot() {
+  sqlite::SqliteOptions file;
+  file.path = "pay.db";
+  file.vfs = disk.name();
+  file.lock = file.mark = false;
+  file.checkpoint_pages = 64;
+  file.cache_kib = 4'096;
+  store::StoreOptions options;
+  options.waiters = world.executor();
+  options.runner = world.executor();
+  try {
+    store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file)), options);
+  } catch (const store::StoreUnavailable& error) {
+    if (error.cause() == sql::Cause::corrupt) watch.say(2, "the store", error.what());
+    return false;
+  }
+  engine_ = make_engine();
+  spawn_start(*engine_);
+  return true;
+}
+
+std::unique_ptr<engine::Engine> Machine::make_engine() {
+  engine::Parts parts{*store_, world.clock(), world.entropy(),
+                      signer_, {&chain},      {&payouts_, &authorizations_},
+                      {}};
+  for (const domain::Address& account : accounts) {
+    parts.accounts.push_back({chain.info().id, account, std::nullopt});
+  }
+  return std::make_unique<engine::Engine>(world.executor(), config_of(setting_), std::move(parts));
+}
+
+void Machine::spawn_start(engine::Engine& engine) {
+  up_ = failed_ = false;
+  asio::co_spawn(world.executor(), engine.start(),
+                 [this, life = life_](const std::exception_ptr& error) {
+                   if (life != life_) return;
+                   failed_ = error != nullptr;
+                   up_ = error == nullptr;
+                 });
+}
+
+void Machine::die(End end) {
+  ++life_;
+  disk.freeze();
+  if (old_) old_->abandon();
+  if (engine_) engine_->abandon();
+  store_->abandon();
+  world.crash();
+  old_.reset();
+  engine_.reset();
+  store_.reset();
+  up_ = failed_ = stopping_ = stopped_ = old_stopping_ = old_stopped_ = false;
+  if (end == End::power) {
+    disk.cut_power();
+  } else {
+    disk.restart();
+  }
+}
+
+void Machine::drain() {
+  if (!up_ || stopping_) return;
+  stopping_ = true;
+  up_ = false;
+  asio::co_spawn(world.executor(), engine_->drain(drain_ms),
+                 [this, life = life_](const std::exception_ptr&, std::size_t) {
+                   if (life == life_) stopped_ = true;
+                 });
+}
+
+void Machine::start_rival() {
+  if (!up_ || old_ || stopping_) return;
+  old_ = std::move(engine_);
+  old_stopping_ = old_stopped_ = false;
+  engine_ = make_engine();
+  spawn_start(*engine_);
+}
+
+bool Machine::look_after() {
+  if (!has_process()) return true;
+  if (disk.frozen()) {
+    die(end_in_write_);
+    return true;
+  }
+  if (old_ && old_->broken() && !old_stopping_) {
+    old_stopping_ = true;
+    tally.count("machine", "old engine noticed");
+    asio::co_spawn(world.executor(), old_->drain(drain_ms),
+                   [this, life = life_](const std::exception_ptr&, std::size_t) {
+                     if (life == life_) old_stopped_ = true;
+                   });
+  }
+  if (old_ && old_stopped_) old_.reset();
+  // As the server does: what has stopped itself is drained, and begun again from what is on disk.
+  if (up_ && engine_->broken()) {
+    tally.count("machine", "engine stopped itself");
+    drain();
+  }
+  if (failed_) {
+    tally.count("machine", "start failed");
+    die(End::process);
+    return true;
+  }
+  if (stopped_) {
+    if (old_) {
+      die(End::process);
+      return true;
+    }
+    tally.count("machine", "drained");
+    engine_.reset();
+    store_.reset();
+    ++life_;
+    world.crash();
+    stopping_ = stopped_ = false;
+    disk.restart();
+    return true;
+  }
+  return false;
+}
+
+void Machine::restore_backup() {
+  watch.store_went_back();
+  disk.put_back(backup_);
+}
+
+}  // namespace holdfast::campaign

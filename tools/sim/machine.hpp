@@ -1,0 +1,91 @@
+// Owns: one simulated machine: its disk, its store, the engine on it, and every way it can end.
+// Must never: let anything of a process outlive it: frames go first, then what they use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/store/store.hpp>
+
+#include "setting.hpp"
+#include "sim/chain.hpp"
+#include "sim/disk.hpp"
+#include "sim/methods.hpp"
+#include "sim/signer.hpp"
+#include "sim/world.hpp"
+#include "tally.hpp"
+#include "watch.hpp"
+
+namespace holdfast::campaign {
+
+class Machine {
+ public:
+  Machine(const Setting& setting, Tally& tally);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Opens the store and begins to start the engine. False: it could not be opened now.
+  bool boot();
+  /// Running, and to be asked. Null before it has started and after it has ended.
+  engine::Engine* engine() { return up_ ? engine_.get() : nullptr; }
+  /// There is a process, starting, running or stopping.
+  bool has_process() const { return store_ != nullptr; }
+  enum class End { process, power };
+  /// No call returns any more; then all is destroyed, and the disk is what that leaves.
+  void die(End end);
+  /// Looks after what ends by itself: a frozen disk, an engine that stopped, a drain that is done.
+  /// True when the process is gone now.
+  bool look_after();
+  /// When the disk freezes in a write, this is how.
+  void set_end_in_write(End end) { end_in_write_ = end; }
+  /// Stops in order.
+  void drain();
+  /// Another engine takes over the store; the first goes on until it notices.
+  void start_rival();
+  /// The disk becomes what it was then. Only without a process.
+  void keep_backup() { backup_ = disk.image(); }
+  bool has_backup() const { return !backup_.empty(); }
+  void restore_backup();
+
+  /// Reads on a connection of its own. Only without a process, or between two items.
+  template <class Read>
+  auto read(Read read) {
+    return world.run(store_->read(std::move(read)));
+  }
+  store::Store* store() { return store_.get(); }
+
+  Tally& tally;
+  sim::SimWorld world;
+  sim::SimDisk disk;
+  sim::ChainWeather weather;
+  sim::ScriptedChain chain;
+  std::vector<domain::Address> accounts;
+  Watch watch;
+
+ private:
+  std::unique_ptr<engine::Engine> make_engine();
+  void spawn_start(engine::Engine& engine);
+
+  Setting setting_;
+  sim::ScriptedPayout payouts_;
+  sim::ScriptedAuthorization authorizations_;
+  sim::ScriptedSigner signer_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<engine::Engine> old_;  ///< that a rival took over from, until it has noticed
+  sim::SimDisk::Image backup_;
+  End end_in_write_ = End::process;
+  std::uint64_t life_ = 0;
+  bool up_ = false;
+  bool failed_ = false;  ///< the start threw
+  bool stopping_ = false;
+  bool stopped_ = false;
+  bool old_stopping_ = false;
+  bool old_stopped_ = false;
+};
+
+}  // namespace holdfast::campaign

@@ -1,0 +1,57 @@
+// holdfast-sim: years of crashes before breakfast. Each seed is a life of some thirty payments,
+// with everything that can go wrong; the same seed is the same life.
+#include <chrono>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "campaign.hpp"
+
+int main(int argc, char** argv) {
+  using namespace holdfast::campaign;
+  Orders orders;
+  CLI::App app{"Runs the engine through simulated trouble, seed by seed, and checks every commit."};
+  app.name("holdfast-sim");
+  app.set_help_flag("-h,--help", "this text");
+  std::string profile = "rough";
+  std::vector<std::string> without;
+  std::optional<std::uint64_t> one;
+  app.add_option("--seeds", orders.seeds, "how many seeds")->check(CLI::Range(1U, 100'000'000U));
+  app.add_option("--from", orders.from, "the first of them");
+  app.add_option("--hours", orders.hours, "end after so many hours, whatever is left")
+      ->check(CLI::Range(0.0, 1'000.0));
+  app.add_option("--profile", profile, profile_names());
+  app.add_option("--jobs", orders.jobs, "processes at once")->check(CLI::Range(1U, 256U));
+  app.add_option("--seed", one, "this seed only");
+  app.add_option("--trace", orders.tell, "with --seed: the life of this payment (pi_…), or all");
+  app.add_option("--payments", orders.cut.payments, "at most so many a seed");
+  app.add_option("--without", without, "a blow of the seed by its place, or a mishap by its name");
+  app.add_flag("--minimise", orders.minimises, "with --seed: find the least that still fails");
+  app.add_flag("--hashes", orders.hashes, "print each seed's trace hash");
+  app.add_flag("--json", orders.json, "one object on standard output");
+  CLI11_PARSE(app, argc, argv);
+  orders.profile = find_profile(profile);
+  if (orders.profile == nullptr) {
+    std::cerr << "holdfast-sim: there is no profile '" << profile << "'; there are "
+              << profile_names() << ".\n";
+    return 2;
+  }
+  if (const std::string wrong = take_away(orders.cut, without); !wrong.empty()) {
+    std::cerr << "holdfast-sim: --without " << wrong << " is neither a number nor a mishap.\n";
+    return 2;
+  }
+  if (one) {
+    orders.from = *one;
+    orders.seeds = 1;
+    orders.jobs = 1;
+  } else if (!orders.tell.empty() || orders.minimises) {
+    std::cerr << "holdfast-sim: --trace and --minimise need --seed.\n";
+    return 2;
+  }
+  try {
+    return orders.minimises ? minimise(orders) : run_campaign(orders);
+  } catch (const std::exception& error) {
+    std::cerr << "holdfast-sim: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,104 @@
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "people.hpp"
+
+namespace holdfast::campaign {
+
+namespace asio = boost::asio;
+
+engine::Caller Operators::caller() {
+  engine::Caller out;
+  out.id = {"ann"};
+  out.idempotency_key = "desk/" + std::to_string(life_) + "/" + std::to_string(keys_++);
+  out.fingerprint = sha256(as_bytes(out.idempotency_key));
+  return out;
+}
+
+void Operators::turn(engine::Engine& engine, bool resolves) {
+  if (std::exchange(under_way_, true)) return;
+  asio::co_spawn(world_.executor(), round(engine, resolves, life_), asio::detached);
+}
+
+ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, std::uint64_t life) {
+  try {
+    if (resolves) co_await reviews(engine);
+    co_await dead_letters(engine);
+    for (const engine::AccountStatus& account : co_await engine.accounts()) {
+      if (account.blocked.empty()) continue;
+      const auto next =
+          co_await engine.adopt("ann", account.chain, account.address, "looked at the key");
+      tally_.count("people", next ? "adopted" : "adopt refused");
+    }
+    for (const engine::ChainStatus& chain : engine.chains()) {
+      if (chain.usable) continue;
+      const auto done = co_await engine.acknowledge("ann", chain.id, "looked at the chain");
+      if (done) tally_.count("people", "acknowledged");
+    }
+  } catch (const std::exception&) {
+    tally_.count("people", "desk out of order");
+  }
+  if (life == life_) under_way_ = false;
+}
+
+ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
+  engine::ListQuery query;
+  query.state = domain::IntentState::needs_review;
+  const engine::Page page = co_await engine.list(query);
+  for (const domain::Intent& intent : page.intents) {
+    const auto review = co_await engine.review(intent.id);
+    if (!review || review->possible.empty()) continue;
+    engine::Resolve wanted;
+    wanted.as = review->possible[chance_.below(review->possible.size())];
+    if (review->found) wanted.tx_hash = review->found->hash;
+    wanted.reason = "as the chain says";
+    const auto resolved = co_await engine.resolve(caller(), intent.id, wanted);
+    tally_.count("people", std::string(resolved ? "resolved as " : "resolve refused: ") +
+                               std::string(domain::to_text(wanted.as)));
+  }
+}
+
+ports::Awaitable<void> Operators::dead_letters(engine::Engine& engine) {
+  const engine::DeadLetterPage page = co_await engine.dead_letters(20, 0, true);
+  for (const engine::DeadLetter& letter : page.letters) {
+    const bool again = chance_.below(3) > 0;
+    const auto done =
+        again ? co_await engine.redrive(caller(), letter.number, "once more")
+              : co_await engine.drop_dead_letter(caller(), letter.number, "nothing to do");
+    if (done) tally_.count("people", again ? "redriven" : "dropped");
+  }
+}
+
+namespace {
+
+ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, Tally& tally) {
+  try {
+    const auto done = co_await engine.abandon("ann", id, "the customer called");
+    tally.count("people", done ? "abandoned" : "abandon refused");
+  } catch (const std::exception&) {
+    tally.count("people", "desk out of order");
+  }
+}
+
+ports::Awaitable<void> reconcile_one(engine::Engine& engine, domain::ChainId chain,
+                                     domain::Address account, Tally& tally) {
+  try {
+    const auto report = co_await engine.reconcile("ann", std::move(chain), std::move(account));
+    tally.count("people", report ? "reconciled" : "reconcile refused");
+  } catch (const std::exception&) {
+    tally.count("people", "desk out of order");
+  }
+}
+
+}  // namespace
+
+void Operators::abandon(engine::Engine& engine, const domain::IntentId& id) {
+  asio::co_spawn(world_.executor(), abandon_one(engine, id, tally_), asio::detached);
+}
+
+void Operators::reconcile(engine::Engine& engine, const domain::ChainId& chain,
+                          const domain::Address& account) {
+  asio::co_spawn(world_.executor(), reconcile_one(engine, chain, account, tally_), asio::detached);
+}
+
+}  // namespace holdfast::campaign

@@ -1,0 +1,119 @@
+// Owns: the people around the engine: clients who create, sign, ask again, change their minds and
+// give up, and operators who look after what nobody else can end.
+// Must never: know what the engine knows: they see its answers only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <holdfast/engine/engine.hpp>
+
+#include "sim/chain.hpp"
+#include "sim/world.hpp"
+#include "tally.hpp"
+#include "watch.hpp"
+
+namespace holdfast::campaign {
+
+/// One payment somebody wants, and how far they have come.
+struct Wish {
+  std::string key;
+  engine::NewPayment payment;
+  bool signs = false;         ///< a payer's signature is needed
+  bool brings_nonce = false;  ///< create and sign in one request, with a nonce of the payer's
+  bool never_signs = false;
+  bool cancels = false;
+  bool asks_again = false;    ///< the same request once more when all is done
+  bool asks_otherwise = false;  ///< the same key with another body when all is done
+  bool gives_up = false;      ///< hangs up in the middle of the first request
+  domain::Authorization brought;
+  std::optional<domain::Intent> intent;  ///< as first answered
+  std::int64_t due_ms = 0;               ///< the next request, monotonic
+  int done = 0;                          ///< requests that were answered for good
+  bool over = false;
+};
+
+class Clients {
+ public:
+  Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms, sim::SimWorld& world,
+          sim::ScriptedChain& chain, Watch& watch, Tally& tally);
+
+  /// Sends what is due, to this engine.
+  void turn(engine::Engine& engine);
+  /// The process ended: nobody hears from it.
+  void forget_requests();
+  /// The store is an older one: everybody asks again from the beginning, under the same keys.
+  void begin_again();
+  bool all_answered() const;
+  /// Signed by a payer and not known to be used: what anybody may run.
+  std::vector<domain::Intent> signed_intents() const;
+  std::optional<domain::Intent> some_intent(std::uint64_t chance) const;
+
+ private:
+  struct Request {
+    bool under_way = false;
+    std::int64_t hangs_up_ms = 0;
+    std::unique_ptr<boost::asio::cancellation_signal> hang_up;
+  };
+  void make_wish(std::size_t number, std::int64_t span_ms);
+  void send(engine::Engine& engine, std::size_t at);
+  ports::Awaitable<void> ask(engine::Engine& engine, std::size_t at, std::uint64_t life);
+  ports::Awaitable<void> ask_once(engine::Engine& engine, Wish& wish);
+  void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
+  engine::Caller caller(const Wish& wish, std::string_view what) const;
+
+  sim::Chance chance_;
+  sim::SimWorld& world_;
+  sim::ScriptedChain& chain_;
+  Watch& watch_;
+  Tally& tally_;
+  std::deque<Wish> wishes_;
+  std::deque<Request> requests_;
+  std::uint64_t life_ = 0;  ///< raised when the process ends
+};
+
+class Operators {
+ public:
+  Operators(std::uint64_t seed, sim::SimWorld& world, Tally& tally)
+      : chance_(seed), world_(world), tally_(tally) {}
+
+  /// A round over the desk: reviews (when `resolves`), dead letters, blocked accounts, halted
+  /// chains.
+  void turn(engine::Engine& engine, bool resolves);
+  void abandon(engine::Engine& engine, const domain::IntentId& id);
+  void reconcile(engine::Engine& engine, const domain::ChainId& chain,
+                 const domain::Address& account);
+  void forget_requests() { ++life_, under_way_ = false; }
+
+ private:
+  ports::Awaitable<void> round(engine::Engine& engine, bool resolves, std::uint64_t life);
+  ports::Awaitable<void> reviews(engine::Engine& engine);
+  ports::Awaitable<void> dead_letters(engine::Engine& engine);
+  engine::Caller caller();
+
+  sim::Chance chance_;
+  sim::SimWorld& world_;
+  Tally& tally_;
+  bool under_way_ = false;
+  std::uint64_t life_ = 0;
+  std::uint64_t keys_ = 0;
+};
+
+// What they are called.
+extern const domain::Address payer;
+extern const domain::Address merchant;
+extern const domain::Address thief;
+struct Token {
+  domain::AssetId asset;
+  sim::TokenKind kind;
+};
+const std::vector<Token>& tokens();
+
+}  // namespace holdfast::campaign

@@ -1,0 +1,197 @@
+#include "seed_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <holdfast/base/log.hpp>
+#include <holdfast/base/sha256.hpp>
+
+#include "blows.hpp"
+#include "story.hpp"
+
+namespace holdfast::campaign {
+
+using domain::IntentState;
+
+namespace {
+
+constexpr std::int64_t tick_ms = 500;
+constexpr std::int64_t desk_ms = 20'000;
+constexpr std::int64_t longest_heal_ms = 60 * 60'000;
+/// Every number below an account's highest signed one is used by then: a noop, and its finality.
+constexpr std::int64_t numbers_ms = 5 * 60'000;
+
+class SeedRun {
+ public:
+  SeedRun(const Setting& setting, const std::string& tell)
+      : setting_(setting),
+        machine_(setting, verdict_.tally),
+        story_(machine_.world, tell),
+        clients_(sim::Chance(setting.seed ^ 0x636c69ULL).next(), setting.payments,
+                 setting.span_ms * 3 / 4, machine_.world, machine_.chain, machine_.watch,
+                 verdict_.tally),
+        operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, verdict_.tally),
+        blows_(machine_, clients_, operators_, story_) {
+    if (!tell.empty())
+      machine_.watch.tell([this](std::string line) { story_.line(std::move(line)); });
+  }
+
+  Verdict run() {
+    try {
+      trouble();
+      heal();
+      judge();
+    } catch (const std::exception& error) {
+      machine_.watch.say(0, "the run", error.what());
+    }
+    close();
+    return std::move(verdict_);
+  }
+
+ private:
+  std::int64_t now_ms() { return machine_.world.clock().mono_ms(); }
+
+  void trouble() {
+    machine_.weather.set(setting_.odds);
+    std::size_t next = 0;
+    while (now_ms() < setting_.span_ms && good()) {
+      while (next < setting_.strokes.size() && setting_.strokes[next].at_ms <= now_ms()) {
+        blows_.strike(setting_.strokes[next++]);
+      }
+      const std::int64_t blow_ms =
+          next < setting_.strokes.size() ? setting_.strokes[next].at_ms : setting_.span_ms;
+      step(std::min({tick_ms, std::max<std::int64_t>(1, blow_ms - now_ms())}), true);
+    }
+  }
+
+  /// Everything bad ends, and within an hour every payment has an end, or a reason to wait.
+  void heal() {
+    machine_.weather.clear();
+    blows_.calm();
+    const std::int64_t end_ms = now_ms() + longest_heal_ms;
+    while (now_ms() < end_ms && good() && !all_ended()) step(2 * tick_ms, false);
+    if (!good()) return;
+    if (!all_ended()) {
+      for (const auto& [row, seen] : machine_.watch.payments()) {
+        if (!ended(seen)) {
+          machine_.watch.say(3, text(seen.id),
+                             "an hour after all trouble it is " + std::string(to_text(seen.state)));
+        }
+      }
+      if (!clients_.all_answered()) {
+        machine_.watch.say(0, "the clients", "an hour after all trouble some have no answer");
+      }
+      return;
+    }
+    const std::int64_t numbers_end_ms = now_ms() + numbers_ms;
+    while (now_ms() < numbers_end_ms && good() && open_numbers() > 0) step(2 * tick_ms, false);
+    if (good() && open_numbers() > 0) {
+      machine_.watch.say(
+          11, "an account",
+          std::to_string(open_numbers()) + " numbers are open, and nothing is under way");
+    }
+  }
+
+  /// One turn of people and machine, then so much time.
+  void step(std::int64_t ms, bool in_trouble) {
+    if (machine_.look_after()) {
+      if (had_process_) {
+        had_process_ = false;
+        clients_.forget_requests();
+        operators_.forget_requests();
+        blows_.ended();
+      }
+      if (blows_.may_boot()) {
+        had_process_ = machine_.boot();
+        story_.note(had_process_ ? "the process starts" : "the process cannot start");
+        if (!had_process_) blows_.boot_later();
+      }
+    }
+    if (engine::Engine* engine = machine_.engine()) {
+      clients_.turn(*engine);
+      if (now_ms() >= next_desk_ms_) {
+        next_desk_ms_ = now_ms() + desk_ms;
+        operators_.turn(*engine, in_trouble);
+      }
+    }
+    blows_.expire();
+    const bool disk_was_well = !machine_.disk.frozen();
+    machine_.world.run_until(
+        [&] { return (disk_was_well && machine_.disk.frozen()) || blows_.dies_now() || !good(); },
+        ms);
+    if (blows_.dies_now()) blows_.die_now();
+  }
+
+  bool good() const { return machine_.watch.broken().empty(); }
+  static bool ended(const Seen& seen) {
+    return domain::is_terminal(seen.state) || seen.state == IntentState::needs_review ||
+           seen.state == IntentState::created;
+  }
+  bool all_ended() {
+    if (!clients_.all_answered()) return false;
+    const auto& all = machine_.watch.payments();
+    return std::all_of(all.begin(), all.end(), [](const auto& one) { return ended(one.second); });
+  }
+  std::uint64_t open_numbers() { return machine_.watch.open_numbers(); }
+
+  void judge() {
+    if (!good()) return;
+    if (machine_.engine() != nullptr) {
+      machine_.read([this](store::Txn& txn) {
+        machine_.watch.last_look(txn.db());
+        return true;
+      });
+    }
+    for (const auto& [row, seen] : machine_.watch.payments()) {
+      if (seen.state != IntentState::needs_review) continue;
+      ++verdict_.reviews_left;
+      // What no event shows, nobody but the chain itself can see.
+      const bool can_be_seen = seen.reason != "transfer_mismatch";
+      if (!machine_.watch.chain_counts() || !can_be_seen || machine_.watch.moved(seen) != 1)
+        continue;
+      ++verdict_.needless_reviews;
+      machine_.watch.say(9, text(seen.id),
+                         "it waits in review for " + seen.reason + ", and its money has arrived");
+    }
+  }
+
+  void close() {
+    verdict_.seed = setting_.seed;
+    for (const Broken& one : machine_.watch.broken()) verdict_.broken.push_back(one.text());
+    verdict_.payments = machine_.watch.payments().size();
+    verdict_.crashes = blows_.crashes();
+    verdict_.steps = machine_.world.loop().steps();
+    verdict_.simulated_ms = now_ms();
+    FieldHash hash("holdfast/trace/1");
+    hash.add(std::to_string(machine_.world.loop().order_hash()))
+        .add(std::to_string(machine_.world.loop().steps()))
+        .add(std::to_string(now_ms()));
+    for (const sim::PostRecord& post : machine_.chain.posts()) {
+      hash.add(std::to_string(post.at_ms)).add(post.hash.view());
+    }
+    for (const auto& [row, seen] : machine_.watch.payments()) {
+      hash.add(text(seen.id)).add(to_text(seen.state)).add(seen.reason);
+    }
+    verdict_.trace_hash = to_hex(hash.finish()).substr(0, 16);
+    blows_.count(verdict_.tally);
+    verdict_.story = story_.take(machine_);
+  }
+
+  const Setting& setting_;
+  Verdict verdict_;
+  Machine machine_;
+  Story story_;
+  Clients clients_;
+  Operators operators_;
+  Blows blows_;
+  bool had_process_ = false;
+  std::int64_t next_desk_ms_ = desk_ms;
+};
+
+}  // namespace
+
+Verdict run_seed(const Setting& setting, const std::string& tell) {
+  return SeedRun(setting, tell).run();
+}
+
+}  // namespace holdfast::campaign

@@ -1,0 +1,340 @@
+#include "watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <holdfast/domain/transitions.hpp>
+
+#include "store/audit.hpp"
+#include "store/findings.hpp"
+#include "store/statements.hpp"
+
+namespace holdfast::campaign {
+
+using domain::IntentState;
+using domain::SlotState;
+using store::each;
+using store::Row;
+using store::Txn;
+
+std::string Broken::text() const {
+  return "invariant " + std::to_string(invariant) + ", " + subject + ": " + sentence;
+}
+
+Watch::Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& tally)
+    : chain_(chain), ours_(std::move(ours)), tally_(tally) {
+  for (const domain::Transition& row : domain::transitions()) {
+    for (const domain::Actor actor : row.actors) {
+      tally_.expect("moves", std::string(to_text(row.from)) + " > " + std::string(to_text(row.to)) +
+                                 " by " + std::string(to_text(actor)));
+    }
+  }
+  for (const std::string_view reason : domain::review_reasons()) tally_.expect("reviews", reason);
+}
+
+void Watch::say(int invariant, std::string subject, std::string sentence) {
+  if (broken_.size() < 20) {
+    broken_.push_back({invariant, std::move(subject), std::move(sentence)});
+  }
+}
+
+void Watch::promised(const domain::IntentId& id, std::uint64_t version) {
+  std::uint64_t& known = promised_[id];
+  known = std::max(known, version);
+}
+
+void Watch::posted(const domain::TxHash& hash) {
+  if (!stored_.contains(hash)) say(6, "0x" + hash.hex(), "it was posted and is not stored");
+}
+
+void Watch::store_went_back() {
+  went_back_ = true;
+  promised_.clear();
+  forget_store();
+}
+
+void Watch::forget_store() {
+  payments_.clear();
+  slots_.clear();
+  stored_.clear();
+  last_event_ = 0;
+  last_attempt_ = 0;
+}
+
+// What was committed before is all there still; then everything is looked at anew.
+void Watch::opened(sql::Connection& db) {
+  Txn txn(db);
+  const auto rows_before = std::exchange(payments_, {});
+  const auto stored_before = stored_;
+  forget_store();
+  for (const auto& finding : store::audit(txn, {}).findings) {
+    say(finding.invariant, finding.subject, "after opening: " + finding.sentence);
+  }
+  std::set<std::int64_t> touched;
+  read_attempts(db);
+  each(txn, "SELECT row FROM intents", [&](const Row& row) { touched.insert(row.number(0)); });
+  last_event_ = store::number_of(txn, "SELECT coalesce(max(seq), 0) FROM events");
+  for (const std::int64_t row : touched) payments_[row] = load(db, row);
+  slots_.clear();
+  read_slots(db);
+  for (const auto& [row, before] : rows_before) {
+    const auto now = payments_.find(row);
+    if (now == payments_.end() || now->second.version < before.version) {
+      say(2, text(before.id), "what was committed of it is gone");
+    }
+  }
+  for (const domain::TxHash& hash : stored_before) {
+    if (!stored_.contains(hash)) say(6, "0x" + hash.hex(), "it was stored, and is gone");
+  }
+  for (const auto& [id, version] : promised_) {
+    const bool kept = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
+      return entry.second.id == id && entry.second.version >= version;
+    });
+    if (!kept) say(2, text(id), "the API answered for it, and it is gone");
+  }
+}
+
+void Watch::committed(sql::Connection& db) {
+  std::set<std::int64_t> touched;
+  read_attempts(db);
+  read_events(db, touched);
+  read_slots(db);
+  for (const std::int64_t row : touched) {
+    Seen& seen = payments_[row];
+    seen = load(db, row);
+    audit(db, row);
+    check_against_chain(seen);
+  }
+}
+
+void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT seq, intent, kind, from_state, to_state, actor, reason FROM events"
+      " WHERE seq > $1 ORDER BY seq",
+      [&](const Row& row) {
+        last_event_ = row.number(0);
+        if (row.null(1)) return;
+        touched.insert(row.number(1));
+        if (told_) {
+          told_(text(load(db, row.number(1)).id) + " " + std::string(row.text(2)) + " " +
+                std::string(row.text(3)) + " > " + std::string(row.text(4)) + " by " +
+                std::string(row.text(5)) + " " + std::string(row.text(6)));
+        }
+        if (row.null(3) || row.null(4) || row.text(3) == row.text(4)) return;
+        const auto from = domain::intent_state_from(row.text(3));
+        const auto to = domain::intent_state_from(row.text(4));
+        const auto actor = domain::actor_from(row.text(5));
+        const bool legal = from && to && actor &&
+                           std::any_of(domain::transitions().begin(), domain::transitions().end(),
+                                       [&](const domain::Transition& one) {
+                                         return one.from == *from && one.to == *to &&
+                                                std::find(one.actors.begin(), one.actors.end(),
+                                                          *actor) != one.actors.end();
+                                       });
+        const std::string move = std::string(row.text(3)) + " > " + std::string(row.text(4)) +
+                                 " by " + std::string(row.text(5));
+        if (!legal) say(8, "event " + std::to_string(last_event_), "a move of its own: " + move);
+        tally_.count("moves", move);
+        if (*to == IntentState::needs_review) tally_.count("reviews", row.text(6));
+      },
+      last_event_);
+}
+
+void Watch::read_attempts(sql::Connection& db) {
+  struct New {
+    std::int64_t intent = 0;
+    std::int64_t slot = 0;
+  };
+  std::vector<New> pays;
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT a.row, a.hash, a.kind, a.intent, a.slot, s.sequence FROM attempts a"
+      " LEFT JOIN slots s ON s.row = a.slot WHERE a.row > $1 ORDER BY a.row",
+      [&](const Row& row) {
+        last_attempt_ = row.number(0);
+        if (!row.null(1)) stored_.insert(row.fixed<domain::TxHash>(1));
+        if (row.text(2) == "pay" && !row.null(4)) pays.push_back({row.number(3), row.number(4)});
+        tally_.count("attempts", row.text(2));
+        if (told_ && !row.null(1)) {
+          told_((row.null(3) ? "an account" : text(load(db, row.number(3)).id)) + " attempt " +
+                std::string(row.text(2)) + " at number " + std::to_string(row.number(5)) + " 0x" +
+                row.fixed<domain::TxHash>(1).hex());
+        }
+      },
+      last_attempt_);
+  if (!chain_counts_) return;
+  for (const New& one : pays) check_second_number(db, one.intent, one.slot);
+}
+
+// Never a pay attempt at another sequence while an earlier one could run.
+void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot) {
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT DISTINCT c.address, s.sequence FROM attempts a JOIN slots s ON s.row = a.slot"
+      " JOIN accounts c ON c.row = s.account"
+      " WHERE a.intent = $1 AND a.kind = 'pay' AND a.slot <> $2 AND a.slot < $2",
+      [&](const Row& row) {
+        const domain::Address account{std::string(row.text(0))};
+        if (row.count(1) < chain_.final_count(account)) return;
+        say(7, "intent row " + std::to_string(intent),
+            "signed at a second number while number " + std::to_string(row.count(1)) + " of " +
+                account.value + " can still run");
+      },
+      intent, slot);
+}
+
+void Watch::read_slots(sql::Connection& db) {
+  Txn txn(db);
+  each(txn, "SELECT row, state FROM slots", [&](const Row& row) {
+    const auto state = domain::slot_state_from(row.text(1));
+    if (!state) return say(8, "slot row", "a state of its own: " + std::string(row.text(1)));
+    const auto known = slots_.find(row.number(0));
+    if (known == slots_.end()) {
+      tally_.count("numbers", "new > " + std::string(to_text(*state)));
+      slots_.emplace(row.number(0), *state);
+      return;
+    }
+    if (known->second == *state) return;
+    tally_.count("numbers",
+                 std::string(to_text(known->second)) + " > " + std::string(to_text(*state)));
+    if (*state == SlotState::released && known->second != SlotState::reserved) {
+      say(5, "slot row " + std::to_string(row.number(0)),
+          "released, and it was " + std::string(to_text(known->second)));
+    }
+    known->second = *state;
+  });
+}
+
+Seen Watch::load(sql::Connection& db, std::int64_t row) const {
+  Txn txn(db);
+  Seen out;
+  each(
+      txn,
+      "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref) FROM intents"
+      " WHERE row = $1",
+      [&](const Row& found) {
+        out.id = found.fixed<domain::IntentId>(0);
+        out.state = domain::intent_state_from(found.text(1)).value_or(IntentState::created);
+        out.reason = std::string(found.text(2));
+        out.asset = domain::AssetId{std::string(found.text(3))};
+        out.bearer = found.flag(4);
+        out.version = found.count(5);
+        out.moves_as = found.fixed<domain::Ref>(6);
+      },
+      row);
+  return out;
+}
+
+void Watch::audit(sql::Connection& db, std::int64_t row) {
+  Txn txn(db);
+  store::AuditReport report;
+  {
+    const store::SteadyView view(txn);
+    store::audit_payment(txn, report, row);
+  }
+  for (const auto& finding : report.findings) {
+    say(finding.invariant, finding.subject, finding.sentence);
+  }
+}
+
+void Watch::check_against_chain(const Seen& seen) {
+  if (!chain_counts_) return;
+  const auto movers = chain_.movers(seen.moves_as);
+  if (movers.size() > 1) {
+    say(1, text(seen.id), std::to_string(movers.size()) + " transactions moved value for it");
+  }
+  switch (seen.state) {
+    case IntentState::settled:
+      if (movers.empty()) say(9, text(seen.id), "it is settled, and nothing moved");
+      break;
+    case IntentState::failed:
+    case IntentState::canceled:
+      // Somebody else may still run what a payer signed: that is an alarm, not ours to prevent.
+      for (const domain::MinedTx& tx : movers) {
+        if (!seen.bearer || ours_.contains(tx.sender)) {
+          say(7, text(seen.id), "it is " + std::string(to_text(seen.state)) + ", and it moved");
+        }
+      }
+      break;
+    default: break;
+  }
+}
+
+void Watch::last_look(sql::Connection& db) {
+  Txn txn(db);
+  for (const auto& finding : store::audit(txn, {}).findings) {
+    say(finding.invariant, finding.subject, "at the end: " + finding.sentence);
+  }
+  for (const auto& [row, seen] : payments_) check_against_chain(seen);
+}
+
+std::uint64_t Watch::open_numbers() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
+        return slot.second != SlotState::released && slot.second != SlotState::consumed;
+      }));
+}
+
+namespace {
+
+/// Hands everything on, and tells the watch what was committed.
+class WatchedConnection final : public sql::Connection {
+ public:
+  WatchedConnection(std::unique_ptr<sql::Connection> below, Watch& watch)
+      : below_(std::move(below)), watch_(watch) {}
+
+  sql::Statement& prepare(std::string_view sql) override { return below_->prepare(sql); }
+  void execute(const char* sql) override { below_->execute(sql); }
+  void begin_write() override { below_->begin_write(); }
+  void commit() override {
+    below_->commit();
+    try {
+      watch_.committed(*below_);
+    } catch (const sql::Failure&) {
+      // The disk froze behind the commit. What was not looked at now is looked at with the next
+      // commit, or at the next opening.
+    }
+  }
+  void rollback() override { below_->rollback(); }
+  void savepoint() override { below_->savepoint(); }
+  void release_savepoint() override { below_->release_savepoint(); }
+  void rollback_to_savepoint() override { below_->rollback_to_savepoint(); }
+  std::vector<std::string> own_check() override { return below_->own_check(); }
+  std::int64_t changes() const override { return below_->changes(); }
+  std::int64_t total_changes() const override { return below_->total_changes(); }
+  std::int64_t last_rowid() const override { return below_->last_rowid(); }
+
+ private:
+  std::unique_ptr<sql::Connection> below_;
+  Watch& watch_;
+};
+
+class WatchedDriver final : public sql::Driver {
+ public:
+  WatchedDriver(std::unique_ptr<sql::Driver> below, Watch& watch)
+      : below_(std::move(below)), watch_(watch) {}
+
+  std::unique_ptr<sql::Connection> open_writer() override {
+    auto db = below_->open_writer();
+    watch_.opened(*db);
+    return std::make_unique<WatchedConnection>(std::move(db), watch_);
+  }
+  std::unique_ptr<sql::Connection> open_reader() override { return below_->open_reader(); }
+  std::string name() const override { return below_->name(); }
+
+ private:
+  std::unique_ptr<sql::Driver> below_;
+  Watch& watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<sql::Driver> Watch::over(std::unique_ptr<sql::Driver> driver) {
+  return std::make_unique<WatchedDriver>(std::move(driver), *this);
+}
+
+}  // namespace holdfast::campaign
