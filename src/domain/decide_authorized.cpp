@@ -11,20 +11,17 @@ std::optional<Step> used_exactly(const View& view) {
   return step::ClaimPaid{*view.seen.authorization->tx};
 }
 
-// A store that was put back from a backup may have forgotten that it paid: the ref says so. A
-// transaction that failed moved nothing, and leaves the payment to be made.
+// A store that was put back from a backup may have forgotten that it paid: the ref says so. That no
+// transfer was logged proves nothing of a token that logs none: the payment follows its
+// transaction, and what that moved is judged at finality. A transaction that failed moved nothing,
+// and leaves the payment to be made.
 std::optional<Step> paid_before(const View& view) {
   if (view.bearer() || !view.facts.ref_found_in) return std::nullopt;
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
   if (!view.seen.ref_found->tx) return view.nack("ref_unreadable");
   const MinedTx& tx = *view.seen.ref_found->tx;
-  switch (evidence_of_payout(view.intent(), tx, false).moved) {
-    case Moved::exact:
-    case Moved::less: return step::ClaimPaid{tx};
-    default: break;
-  }
-  if (tx.succeeded) return step::Cancel{"ref_used_otherwise"};
-  return std::nullopt;
+  if (!tx.succeeded) return std::nullopt;
+  return step::ClaimPaid{tx};
 }
 
 // Nobody was asked to act, so a cancel is safe where a later state would need a proof.

@@ -11,6 +11,7 @@ namespace {
 Step wait_for_dead_authorization(const View& view, std::string why) {
   if (view.use() == Use::unread) return step::ReadAuthorization{};
   if (auto dead = view.dead_authorization()) return step::Fail{std::move(why), *std::move(dead)};
+  if (view.used_up()) return step::Review{"transfer_mismatch"};
   return view.nack("authorization_live");
 }
 
@@ -146,6 +147,7 @@ std::optional<Step> given_up(const View& view) {
     if (auto dead = view.dead_authorization()) {
       return step::Fail{view.give_up_reason(), *std::move(dead)};
     }
+    if (view.used_up()) return step::Review{"transfer_mismatch"};
   }
   if (view.facts.slot) {
     const bool unsigned_slot = view.facts.slot->state == SlotState::reserved;

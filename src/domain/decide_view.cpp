@@ -158,6 +158,12 @@ bool View::use_is_final() const {
   return (use() == Use::otherwise || use() == Use::canceled) && seen.authorization->is_final;
 }
 
+// Used by a final transaction that was read, and what that moved is no proof either way: nothing
+// more will come.
+bool View::used_up() const {
+  return use() == Use::otherwise && seen.authorization->is_final && seen.authorization->tx;
+}
+
 std::optional<AuthorizationDead> View::dead_authorization() const {
   if (!bearer() || !seen.authorization) return std::nullopt;
   AuthorizationDead proof;

@@ -62,6 +62,7 @@ struct View {
   // -- what was seen
   Use use() const;
   bool use_is_final() const;
+  bool used_up() const;
   std::optional<AuthorizationDead> dead_authorization() const;
   std::optional<HashSeen::Result> found(const Attempt& attempt) const;
   /// The newest `pay` attempt that the search found so.

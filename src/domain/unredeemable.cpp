@@ -37,6 +37,14 @@ bool proves(const Intent& intent, std::span<const Attempt> attempts,
   });
 }
 
+// A use with no transfer at all is not "a transfer that is not this intent's": the token may move
+// without a word.
+bool sends_from_payer(const Intent& intent, const MinedTx& tx) {
+  return std::any_of(tx.transfers.begin(), tx.transfers.end(), [&](const Transfer& transfer) {
+    return transfer.asset == intent.terms.asset && transfer.from == intent.terms.payer;
+  });
+}
+
 bool proves(const Intent& intent, std::span<const Attempt> attempts,
             const AuthorizationDead& proof) {
   if (!intent.bearer || !intent.authorization) return false;
@@ -49,7 +57,7 @@ bool proves(const Intent& intent, std::span<const Attempt> attempts,
       // Our own bytes say what the record says: if they moved something else the token is odd, and
       // that is for a person.
       return proof.use && uses_authorization(intent, *proof.use) &&
-             !is_pay_attempt(attempts, proof.use->hash) &&
+             !is_pay_attempt(attempts, proof.use->hash) && sends_from_payer(intent, *proof.use) &&
              evidence_of_authorization(intent, *proof.use).moved == Moved::other;
   }
   return false;

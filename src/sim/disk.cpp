@@ -167,6 +167,40 @@ void SimDisk::apply_torn(std::string& content, const DiskFile::Change& change) {
   counts_.garbled += garbled ? 1 : 0;
 }
 
+namespace {
+
+class SimSideRecord final : public sql::SideRecord {
+ public:
+  explicit SimSideRecord(SimDisk& disk) : disk_(disk) {}
+  std::optional<Bytes> read() override { return disk_.read_side(); }
+  void write(ByteView content) override { disk_.write_side(content); }
+  std::string name() const override { return "the side record"; }
+
+ private:
+  SimDisk& disk_;
+};
+
+}  // namespace
+
+std::unique_ptr<sql::SideRecord> SimDisk::side_record() {
+  return std::make_unique<SimSideRecord>(*this);
+}
+
+std::optional<Bytes> SimDisk::read_side() const {
+  if (frozen_) throw sql::Failure(sql::Cause::io, "the side record cannot be read");
+  if (!side_) return std::nullopt;
+  const ByteView content = as_bytes(*side_);
+  return Bytes(content.begin(), content.end());
+}
+
+void SimDisk::write_side(ByteView content) {
+  if (const int rc = on_write()) {
+    throw sql::Failure(rc == SQLITE_FULL ? sql::Cause::full : sql::Cause::io,
+                       "the side record cannot be written");
+  }
+  side_ = std::string(as_text(content));
+}
+
 SimDisk::Image SimDisk::image() const {
   Image out;
   for (const auto& [path, file] : files_) {

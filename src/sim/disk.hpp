@@ -14,6 +14,9 @@
 
 #include <sqlite3.h>
 
+#include <holdfast/base/bytes.hpp>
+#include <holdfast/ports/sql.hpp>
+
 #include "sim/executor.hpp"
 
 namespace holdfast::sim {
@@ -107,6 +110,10 @@ class SimDisk {
   /// The disk is what it was then; nothing is open.
   void put_back(const Image& image);
 
+  /// A small file of its own, replaced whole and durably; putting an image back leaves it as it is.
+  std::unique_ptr<sql::SideRecord> side_record();
+  const std::optional<std::string>& side_content() const { return side_; }
+
   const DiskCounts& counts() const { return counts_; }
 
   // ---- for the VFS below SQLite
@@ -116,6 +123,8 @@ class SimDisk {
   int on_call() const { return frozen_ ? SQLITE_IOERR : SQLITE_OK; }
   int on_write();
   int on_sync(DiskFile& file);
+  std::optional<Bytes> read_side() const;
+  void write_side(ByteView content);
 
  private:
   enum class Fate { kept, dropped, torn };
@@ -129,6 +138,7 @@ class SimDisk {
   Chance chance_;
   sqlite3_vfs vfs_{};
   Files files_;
+  std::optional<std::string> side_;
   DiskCounts counts_;
   std::uint64_t freeze_at_ = 0;  ///< in writes and syncs; zero: never
   bool frozen_ = false;

@@ -143,9 +143,9 @@ ports::Awaitable<domain::AuthorizationSeen> ScriptedAuthorization::read_authoriz
     seen.result = Seen::Result::canceled;
   } else {
     ensure(seen.tx.has_value(), "what used an authorization is on the chain");
-    const bool exact =
-        domain::evidence_of_authorization(intent, *seen.tx).moved == domain::Moved::exact;
-    seen.result = exact ? Seen::Result::used_exactly : Seen::Result::used_otherwise;
+    const domain::Moved moved = domain::evidence_of_authorization(intent, *seen.tx).moved;
+    const bool paid = moved == domain::Moved::exact || moved == domain::Moved::less;
+    seen.result = paid ? Seen::Result::used_exactly : Seen::Result::used_otherwise;
   }
   co_return seen;
 }

@@ -225,7 +225,7 @@ TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not
   s.seen.ref_found->tx->transfers[0].amount = {990};
   CHECK(s.step() == "claim_paid");
   s.seen.ref_found->tx->transfers.clear();
-  CHECK(s.take<step::Cancel>().reason == "ref_used_otherwise");
+  CHECK(s.step() == "claim_paid");  // a token may log nothing: to be judged at finality
   // A transaction that failed moved nothing: the payment is still to be made.
   s.seen.ref_found->tx->succeeded = false;
   CHECK(s.step() == "claim");

@@ -299,6 +299,19 @@ TEST_CASE("decide: settling: used on other terms with finality: no bytes go out 
   CHECK(s.step() == "hand_over");
 }
 
+// Found by the simulator: it waited for a proof that never comes.
+TEST_CASE("decide: settling: used up with no transfer logged is for a person") {
+  MinedTx silent = use_of_authorization(9);
+  silent.transfers.clear();
+  Scene s = signed_scene(true).searched({Found::final_reverted});
+  s.authorization(Authorized::used_otherwise, false, silent);
+  CHECK(s.step() == "nack");
+  s.authorization(Authorized::used_otherwise, true, silent);
+  CHECK(s.take<step::Review>().reason == "transfer_mismatch");
+  s.authorization(Authorized::used_otherwise, true, use_of_authorization(9, {"0xX"}));
+  CHECK(s.step() == "fail");
+}
+
 TEST_CASE("decide: settling: a deadline reached between storing and posting posts nothing") {
   Scene s = signed_scene().past_deadline();
   s.seen.stored_now = s.facts.attempts[0].id;

@@ -160,6 +160,9 @@ TEST_CASE("unredeemable: proof 3 by another use needs a use that is not this int
   CHECK_FALSE(proves(s, How::used_otherwise, 0, use_of_authorization(9)));
   CHECK_FALSE(proves(s, How::used_otherwise, 0, use_of_authorization(9, payee, {990})));
   CHECK_FALSE(proves(s, How::used_otherwise, 0, cancellation(9)));
+  MinedTx silent = use_of_authorization(9);  // used, and no transfer was logged
+  silent.transfers.clear();
+  CHECK_FALSE(proves(s, How::used_otherwise, 0, silent));
   CHECK_FALSE(proves(s, How::used_otherwise, 0, mined(9)));
 }
 

@@ -105,8 +105,7 @@ void Blows::ended() {
   sim::Chance chance(crashes_ * 7'919 + machine_.world.seed());
   const std::int64_t away_ms = chance.below(3) == 0 ? seconds(chance, 0, 40) : 0;
   boot_ms_ = machine_.world.clock().mono_ms() + away_ms;
-  if (std::exchange(restores_, false)) {
-    machine_.restore_backup();
+  if (std::exchange(restores_, false) && machine_.restore_backup()) {
     clients_.begin_again();
     story_.note("the store is one of some time ago");
   }

@@ -88,7 +88,7 @@ bool Machine::boot() {
   options.waiters = world.executor();
   options.runner = world.executor();
   try {
-    store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file)), options);
+    store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file), disk), options);
   } catch (const store::StoreUnavailable& error) {
     if (error.cause() == sql::Cause::corrupt) watch.say(2, "the store", error.what());
     return false;
@@ -196,9 +196,16 @@ bool Machine::look_after() {
   return false;
 }
 
-void Machine::restore_backup() {
+void Machine::keep_backup() { backup_ = {disk.image(), disk.side_content(), watch.last_event()}; }
+
+// A store that went back no further than to its newest mark cannot be told from one that did not,
+// and a mark is some seconds old at most: backups are older.
+bool Machine::restore_backup() {
+  const bool moved = watch.last_event() != backup_.event;
+  if (moved && disk.side_content() == backup_.mark) return false;
   watch.store_went_back();
-  disk.put_back(backup_);
+  disk.put_back(backup_.image);
+  return true;
 }
 
 }  // namespace holdfast::campaign

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,9 @@ class Machine {
   /// Another engine takes over the store; the first goes on until it notices.
   void start_rival();
   /// The disk becomes what it was then. Only without a process.
-  void keep_backup() { backup_ = disk.image(); }
-  bool has_backup() const { return !backup_.empty(); }
-  void restore_backup();
+  void keep_backup();
+  /// False, and nothing done, where nobody could tell the difference.
+  bool restore_backup();
 
   /// Reads on a connection of its own. Only without a process, or between two items.
   template <class Read>
@@ -77,7 +78,12 @@ class Machine {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Engine> old_;  ///< that a rival took over from, until it has noticed
-  sim::SimDisk::Image backup_;
+  struct Backup {
+    sim::SimDisk::Image image;
+    std::optional<std::string> mark;  ///< beside the store, then
+    std::int64_t event = 0;
+  };
+  Backup backup_;
   End end_in_write_ = End::process;
   std::uint64_t life_ = 0;
   bool up_ = false;

@@ -315,8 +315,8 @@ class WatchedConnection final : public sql::Connection {
 
 class WatchedDriver final : public sql::Driver {
  public:
-  WatchedDriver(std::unique_ptr<sql::Driver> below, Watch& watch)
-      : below_(std::move(below)), watch_(watch) {}
+  WatchedDriver(std::unique_ptr<sql::Driver> below, Watch& watch, sim::SimDisk& disk)
+      : below_(std::move(below)), watch_(watch), disk_(disk) {}
 
   std::unique_ptr<sql::Connection> open_writer() override {
     auto db = below_->open_writer();
@@ -324,17 +324,19 @@ class WatchedDriver final : public sql::Driver {
     return std::make_unique<WatchedConnection>(std::move(db), watch_);
   }
   std::unique_ptr<sql::Connection> open_reader() override { return below_->open_reader(); }
+  std::unique_ptr<sql::SideRecord> side_record() override { return disk_.side_record(); }
   std::string name() const override { return below_->name(); }
 
  private:
   std::unique_ptr<sql::Driver> below_;
   Watch& watch_;
+  sim::SimDisk& disk_;
 };
 
 }  // namespace
 
-std::unique_ptr<sql::Driver> Watch::over(std::unique_ptr<sql::Driver> driver) {
-  return std::make_unique<WatchedDriver>(std::move(driver), *this);
+std::unique_ptr<sql::Driver> Watch::over(std::unique_ptr<sql::Driver> driver, sim::SimDisk& disk) {
+  return std::make_unique<WatchedDriver>(std::move(driver), *this, disk);
 }
 
 }  // namespace holdfast::campaign

@@ -18,6 +18,7 @@
 #include <holdfast/ports/sql.hpp>
 
 #include "sim/chain.hpp"
+#include "sim/disk.hpp"
 #include "tally.hpp"
 
 namespace holdfast::campaign {
@@ -47,7 +48,8 @@ class Watch {
   Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& tally);
 
   /// A driver whose connection tells this watch of each commit.
-  std::unique_ptr<sql::Driver> over(std::unique_ptr<sql::Driver> driver);
+  /// Its side record is the disk's.
+  std::unique_ptr<sql::Driver> over(std::unique_ptr<sql::Driver> driver, sim::SimDisk& disk);
 
   // Told by the connection. `db` has no transaction open.
   void opened(sql::Connection& db);
@@ -73,6 +75,8 @@ class Watch {
   std::size_t moved(const Seen& seen) { return chain_.moved(seen.moves_as); }
   /// Numbers given and neither used nor released.
   std::uint64_t open_numbers() const;
+  /// The newest step of history that was seen.
+  std::int64_t last_event() const { return last_event_; }
   /// From now on each move and each attempt is told, a line each.
   void tell(std::function<void(std::string)> told) { told_ = std::move(told); }
 
