@@ -118,17 +118,24 @@ void Machine::spawn_start(engine::Engine& engine) {
                  });
 }
 
-void Machine::die(End end) {
+// Also of those who asked, and were not answered: frames first, then what they use.
+void Machine::end_frames() {
   ++life_;
-  disk.freeze();
+  for (const auto& gone : gone_) gone->abandon();
   if (old_) old_->abandon();
   if (engine_) engine_->abandon();
   store_->abandon();
   world.crash();
+  gone_.clear();
   old_.reset();
   engine_.reset();
   store_.reset();
   up_ = failed_ = stopping_ = stopped_ = old_stopping_ = old_stopped_ = false;
+}
+
+void Machine::die(End end) {
+  disk.freeze();
+  end_frames();
   if (end == End::power) {
     disk.cut_power();
   } else {
@@ -168,7 +175,7 @@ bool Machine::look_after() {
                      if (life == life_) old_stopped_ = true;
                    });
   }
-  if (old_ && old_stopped_) old_.reset();
+  if (old_ && old_stopped_) gone_.push_back(std::move(old_));
   // As the server does: what has stopped itself is drained, and begun again from what is on disk.
   if (up_ && engine_->broken()) {
     tally.count("machine", "engine stopped itself");
@@ -185,11 +192,7 @@ bool Machine::look_after() {
       return true;
     }
     tally.count("machine", "drained");
-    engine_.reset();
-    store_.reset();
-    ++life_;
-    world.crash();
-    stopping_ = stopped_ = false;
+    end_frames();
     disk.restart();
     return true;
   }

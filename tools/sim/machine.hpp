@@ -70,6 +70,7 @@ class Machine {
  private:
   std::unique_ptr<engine::Engine> make_engine();
   void spawn_start(engine::Engine& engine);
+  void end_frames();
 
   Setting setting_;
   sim::ScriptedPayout payouts_;
@@ -78,6 +79,7 @@ class Machine {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Engine> old_;  ///< that a rival took over from, until it has noticed
+  std::vector<std::unique_ptr<engine::Engine>> gone_;  ///< drained: some may still ask them
   struct Backup {
     sim::SimDisk::Image image;
     std::optional<std::string> mark;  ///< beside the store, then

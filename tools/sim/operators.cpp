@@ -31,7 +31,6 @@ ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, s
       tally_.count("people", next ? "adopted" : "adopt refused");
     }
     for (const engine::ChainStatus& chain : engine.chains()) {
-      if (chain.usable) continue;
       const auto done = co_await engine.acknowledge("ann", chain.id, "looked at the chain");
       if (done) tally_.count("people", "acknowledged");
     }
