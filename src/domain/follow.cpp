@@ -9,8 +9,9 @@ Follow follow_final(const FollowSeen& seen, const Policy& policy) {
       !seen.evidence.arrived.is_zero()) {
     return {FollowMove::settle, "final_short"};
   }
-  // Somebody else's transaction that moved something else says nothing about our own bytes.
-  const bool ours = seen.own_hash || seen.evidence.moved == Moved::less;
+  // Somebody else's transaction that moved something else says nothing about our own bytes, where
+  // there are any.
+  const bool ours = seen.own_hash || seen.stands_on_other || seen.evidence.moved == Moved::less;
   if (!ours) return {FollowMove::wait, ""};
   return {FollowMove::review, "transfer_mismatch"};
 }
@@ -21,6 +22,7 @@ Follow follow_confirming(const Intent& intent, const FollowSeen& seen, const Pol
     case Verdict::final: return follow_final(seen, policy);
     case Verdict::failed:
       // A bearer's signature is public and may still be run by anyone: our revert proves nothing.
+      if (seen.stands_on_other) return {FollowMove::back, "reverted"};
       if (!seen.own_hash) return {FollowMove::wait, ""};
       return intent.bearer ? Follow{FollowMove::back, "reverted"}
                            : Follow{FollowMove::fail, "reverted"};

@@ -301,8 +301,9 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   ports::Method* const method = core_.method(facts->intent.terms);
   if (method == nullptr) co_return false;
   if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
+  seen.stands_on_other = facts->attempts.empty();
   const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot));
-  if (!inclusion && is_next) {
+  if (!inclusion && (is_next || seen.stands_on_other)) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
   }
   domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy);

@@ -30,6 +30,12 @@ FollowSeen unseen_for(std::int64_t ms) {
   return seen;
 }
 
+FollowSeen on_other(FollowSeen seen) {
+  seen.own_hash = false;
+  seen.stands_on_other = true;
+  return seen;
+}
+
 using enum IntentState;
 
 const Row rows[] = {
@@ -64,6 +70,13 @@ const Row rows[] = {
     {"one millisecond short of stuck", confirming, true, unseen_for(29'999), FollowMove::wait, ""},
     {"stuck and lowest", confirming, true, unseen_for(30'000), FollowMove::back, "stuck"},
     {"not lowest: it does not age", confirming, true, FollowSeen{}, FollowMove::wait, ""},
+    {"another's transaction that is gone: back", confirming, true, on_other(unseen_for(30'000)),
+     FollowMove::back, "stuck"},
+    {"another's transaction that reverts in its new block: back", confirming, true,
+     on_other(mined(Verdict::failed, Moved::nothing)), FollowMove::back, "reverted"},
+    {"another's final transaction that shows no transfer, and nothing of ours: a person",
+     confirming, false, on_other(mined(Verdict::final, Moved::nothing)), FollowMove::review,
+     "transfer_mismatch"},
     {"an ended intent is left alone", settled, true, mined(Verdict::final, Moved::exact),
      FollowMove::wait, ""},
 };

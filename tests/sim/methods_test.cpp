@@ -127,7 +127,7 @@ TEST_CASE("sim methods: an authorization canceled or used by others is seen as s
   rig.chain.run_elsewhere({stranger, {0}, rig.call(ours), fees});
   auto other = rig.intent("c", 40, true);
   auto other_run = other;
-  other_run.terms.amount = U256(39);
+  other_run.terms.amount = U256(41);
   other_run.authorization = sim::authorize(other_run);
   rig.chain.run_elsewhere({stranger, {1}, rig.call(other_run), fees});
   rig.chain.mine();
