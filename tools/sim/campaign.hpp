@@ -28,6 +28,8 @@ struct Orders {
 /// Reads `--without`; returns the first word that means nothing, or nothing.
 std::string take_away(Cut& cut, const std::vector<std::string>& words);
 
+Verdict run_one(const Orders& orders, std::uint64_t seed);
+
 /// Exit code: 0 only if every seed held.
 int run_campaign(const Orders& orders);
 /// Takes away payments, blows and mishaps while the seed still fails; prints what is left.

@@ -21,7 +21,8 @@ struct FollowSeen {
   bool own_hash = false;  ///< that transaction is one of its own attempts
   Verdict verdict = Verdict::pending;  ///< of that inclusion; `lost` also when it just went away
   Evidence evidence;  ///< what that transaction moved
-  /// No attempt of its own is stored: it stands on somebody else's transaction, and on nothing more.
+  /// No attempt of its own is stored: it stands on somebody else's transaction, and on nothing
+  /// more.
   bool stands_on_other = false;
   /// Since its bytes were posted last, and only when its slot is its account's lowest, or when it
   /// has none and stands on another's transaction.
