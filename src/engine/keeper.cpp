@@ -173,9 +173,11 @@ Awaitable<void> Keeper::hand_over(const Open& open) {
 
 Awaitable<void> Keeper::fill_gaps() {
   const domain::Sequence from = std::max(account_.counts->latest, account_.counts->pending);
+  const std::optional<domain::Sequence> lost_end =
+      account_.answered_for ? std::optional<domain::Sequence>{} : account_.lost_end;
   const auto gaps = co_await core_.parts.store.read(
-      [id = unit_.id(), address = account_.address, from](store::Txn& txn) {
-        return store::gaps(txn, id, address, from, most_gaps);
+      [id = unit_.id(), address = account_.address, from, lost_end](store::Txn& txn) {
+        return store::gaps(txn, id, address, from, most_gaps, lost_end);
       });
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   std::erase_if(gaps_since_, [&](const auto& known) {
@@ -184,14 +186,16 @@ Awaitable<void> Keeper::fill_gaps() {
   });
   for (const store::Gap& gap : gaps) {
     const std::int64_t since_ms = gaps_since_.emplace(gap.sequence, now_ms).first->second;
-    if (now_ms - since_ms < core_.config.gap_after_ms || !is_wanted(core_, unit_)) continue;
+    const bool may_be_lost = lost_end && gap.sequence < *lost_end;
+    const bool is_due = may_be_lost || now_ms - since_ms >= core_.config.gap_after_ms;
+    if (!is_due || !is_wanted(core_, unit_)) continue;
     const NoopFees offer = co_await noop_fees({}, {});
     if (!offer.fees) co_return;
     const auto noop = co_await seal_noop(gap.sequence, *offer.fees);
     if (!noop) co_return;
     const store::GapToFill wanted{
-        unit_.id(), account_.address,           account_.epoch, gap.sequence, from,
-        *noop,      core_.config.instance_name, core_.wall_ms()};
+        unit_.id(), account_.address,           account_.epoch,  gap.sequence, from,
+        *noop,      core_.config.instance_name, core_.wall_ms(), lost_end};
     const auto filled = co_await core_.parts.store.write(
         [wanted](store::Txn& txn) { return store::fill_gap(txn, wanted); });
     if (!filled) {

@@ -29,6 +29,11 @@ std::string why_not_searched(const Core& core, const AccountState& account,
                              domain::Sequence latest) {
   if (!account.unknown_from) return "";
   const domain::Sequence searched = account.searched_to.value_or(*account.unknown_from);
+  if (account.lost_end && searched < *account.lost_end) {
+    return "numbers that the store may have forgotten are being used by noops, and read: " +
+           std::to_string(searched.value) + " of " + std::to_string(account.lost_end->value) +
+           " (once they are final)";
+  }
   if (searched < latest) {
     return "its unknown transactions are still being searched for payments of ours: " +
            std::to_string(searched.value) + " of " + std::to_string(latest.value) +

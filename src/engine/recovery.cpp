@@ -24,18 +24,35 @@ std::string why_blocked(AccountState& account, const std::optional<store::Accoun
   const Sequence own = row && row->highest_used ? row->highest_used->next() : Sequence{};
   const Sequence adopted = row && row->adopted ? *row->adopted : Sequence{};
   const Sequence known = std::max({own, adopted, account.adopt.value_or(Sequence{})});
-  account.unknown_from.reset();
+  const bool is_restored = restored && !account.answered_for;
+  if (!is_restored) account.unknown_from.reset();
   if (latest > known) {
-    account.unknown_from = known;
+    if (!account.unknown_from) account.unknown_from = known;
     return "the account " + account.address.value + " is at number " +
            std::to_string(latest.value) + " on the chain, and this store knows of " +
            std::to_string(known.value) +
            ": it was used elsewhere, or the store was restored; adopt it when that is understood";
   }
-  if (restored && !account.answered_for) {
+  if (is_restored) {
     return *restored + "; adopt the account " + account.address.value + " when that is understood";
   }
   return "";
+}
+
+// Bytes signed after the backup was made may wait in a pool still, behind a gap where no count
+// shows them, and pay when a client asks for the same payment again. At any time an account has at
+// most `max_unconsumed` open numbers, none of them final: so they all stand below `lost_end`. What
+// used the numbers from the first one this store does not know is read, all of it.
+Awaitable<void> note_lost_numbers(Core& core, const Unit& unit, AccountState& account) {
+  if (!core.parts.store.restored() || account.answered_for || account.lost_end) co_return;
+  account.unknown_from = co_await core.parts.store.read(
+      [id = unit.id(), address = account.address,
+       from = account.adopt.value_or(domain::Sequence{})](store::Txn& txn) {
+        return store::first_unknown_number(txn, id, address, from);
+      });
+  account.searched_to.reset();
+  account.lost_end =
+      domain::Sequence{account.counts->finalized.value + unit.chain.info().max_unconsumed};
 }
 
 struct Search {
@@ -135,6 +152,7 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
       co_return false;
     }
     account.counts = *counts.ok();
+    co_await note_lost_numbers(core, unit, account);
     const auto row = co_await core.parts.store.read(
         [id = unit.id(), address = account.address](store::Txn& txn) {
           return store::find_account(txn, id, address);

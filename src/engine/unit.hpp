@@ -40,6 +40,9 @@ struct AccountState {
   };
   std::map<domain::Sequence, FoundEmpty> found_empty;
   std::string noop_trouble;  ///< why its noops cannot be signed; empty: nothing is in their way
+  /// One behind the last number at which a store that was put back may have forgotten that it
+  /// signed: all of them are used, if need be by noops, before an operator can adopt the account.
+  std::optional<domain::Sequence> lost_end;
   bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
 
   void note(const domain::MinedTx& tx) {

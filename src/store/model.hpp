@@ -163,6 +163,8 @@ struct GapToFill {
   domain::Attempt attempt;  ///< its kind and slot are set by the write
   std::string who;
   std::int64_t now_ms = 0;
+  /// Below this a store that was put back may have forgotten bytes: taken without being a gap.
+  std::optional<domain::Sequence> lost_end = {};
 };
 struct GapFilled {
   domain::AttemptId attempt;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "store/events.hpp"
+#include "store/reads.hpp"
 #include "store/slots.hpp"
 #include "store/writes.hpp"
 
@@ -121,6 +122,14 @@ Result<std::optional<domain::Facts>> review_item(Txn& txn, const GapToFill& want
 
 }  // namespace
 
+namespace {
+
+bool is_restored(Txn& txn) {
+  return number_of(txn, "SELECT count(*) FROM store_identity WHERE restored <> ''") > 0;
+}
+
+}  // namespace
+
 Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted) {
   auto payment = load_payment(txn, wanted.id);
   if (!payment) return refuse(StoreError::not_found, "there is no payment " + text(wanted.id));
@@ -167,9 +176,10 @@ Result<GapFilled> fill_gap(Txn& txn, const GapToFill& wanted) {
   if (ours.has_error()) return ours.error();
   const std::string number = number_of_account(wanted.sequence, wanted.account);
   if (wanted.sequence < wanted.chain_latest) return not_signable(number + " is behind the chain");
-  if (!place->highest_open || *place->highest_open <= wanted.sequence) {
-    return not_signable(number + " holds nothing up");
-  }
+  const bool holds_up = place->highest_open && *place->highest_open > wanted.sequence;
+  const bool may_be_lost =
+      wanted.lost_end && wanted.sequence < *wanted.lost_end && is_restored(txn);
+  if (!holds_up && !may_be_lost) return not_signable(number + " holds nothing up");
   if (load_slot_at(txn, wanted.chain, wanted.account, wanted.sequence)) {
     return not_signable(number + " is taken");
   }
@@ -189,15 +199,35 @@ Result<GapFilled> fill_gap(Txn& txn, const GapToFill& wanted) {
   return out;
 }
 
+domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
+                                      const domain::Address& account, domain::Sequence from) {
+  const auto found = find_account(txn, chain, account);
+  if (!found) return from;
+  domain::Sequence at = std::max(from, found->adopted.value_or(domain::Sequence{}));
+  each(
+      txn,
+      "SELECT DISTINCT s.sequence FROM slots s JOIN accounts a ON a.row = s.account"
+      " WHERE a.chain = $1 AND a.address = $2 AND s.state <> 'released' AND s.sequence >= $3"
+      " ORDER BY s.sequence",
+      [&](const Row& row) {
+        if (row.count(0) == at.value) at = at.next();
+      },
+      chain, account, at);
+  return at;
+}
+
 // Looks at a bounded stretch: what is above it comes when what is below is out of the way.
 std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Address& account,
-                      domain::Sequence chain_latest, std::size_t limit) {
+                      domain::Sequence chain_latest, std::size_t limit,
+                      const std::optional<domain::Sequence>& lost_end) {
   constexpr int most_looked_at = 1'024;
   std::vector<Gap> out;
   const auto place = place_of(txn, chain, account);
-  if (!place || !place->highest_open) return out;
+  if (!place) return out;
+  const domain::Sequence end = std::max(place->highest_open.value_or(domain::Sequence{}),
+                                        lost_end.value_or(domain::Sequence{}));
   domain::Sequence at = chain_latest;
-  for (int looked = 0; looked < most_looked_at && at < *place->highest_open; ++looked) {
+  for (int looked = 0; looked < most_looked_at && at < end; ++looked) {
     if (out.size() >= limit) break;
     if (!load_slot_at(txn, chain, account, at)) {
       const auto holder = last_holder(txn, chain, account, at);

@@ -28,10 +28,11 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);
-/// Numbers from the chain's count up to the account's highest open one that no unreleased slot
-/// holds, lowest first.
+/// Numbers from the chain's count up to the account's highest open one, or up to `lost_end` (see
+/// GapToFill) where that is higher, that no unreleased slot holds, lowest first.
 std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Address& account,
-                      domain::Sequence chain_latest, std::size_t limit);
+                      domain::Sequence chain_latest, std::size_t limit,
+                      const std::optional<domain::Sequence>& lost_end = {});
 std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);
@@ -39,6 +40,10 @@ std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
 /// run, until after `now_s` (chain or wall seconds); the last to expire first, at most `limit`.
 std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId& chain,
                                                  std::int64_t now_s, std::size_t limit);
+/// The lowest number, from `from` and from what an operator adopted on, that this account's store
+/// never gave. Reads each number it gave, once: for a store that was put back.
+domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
+                                      const domain::Address& account, domain::Sequence from);
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain);
 /// Consumed slots of this chain's accounts, the newest `limit`, with what consumed them.
 std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,
