@@ -112,6 +112,9 @@ Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // recovery.cpp
 Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
+/// Do all nodes in use say the same of it (Chain::vouch)? Asked before a payment or a number ends
+/// by a transaction that one of them showed. A chain whose nodes go on disagreeing is told of.
+Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx);  // halting.cpp
 /// Remembers the ref of a transaction of ours that the store knows nothing of, and whose it is.
 Awaitable<void> note_ref_found(Core& core, Unit& unit, domain::MinedTx tx);  // used_numbers.cpp
 /// Tends the sending accounts of a chain, round after round.

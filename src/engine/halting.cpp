@@ -99,6 +99,20 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   co_return true;
 }
 
+Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx) {
+  constexpr std::int64_t told_every_ms = 60'000;
+  const std::string hash = tx.hash.hex();
+  const auto answer = co_await unit.chain.vouch(std::move(tx));
+  if (answer.ok() != nullptr) co_return true;
+  const std::int64_t now_ms = core.parts.clock.mono_ms();
+  if (!unit.unvouched_told_ms || now_ms - *unit.unvouched_told_ms >= told_every_ms) {
+    unit.unvouched_told_ms = now_ms;
+    log::warn("not_vouched_for",
+              {{"chain", unit.id().value}, {"tx", hash}, {"why", answer.text()}});
+  }
+  co_return false;
+}
+
 Awaitable<void> note_finality(Core& core, Unit& unit) {
   const std::uint64_t height = unit.view.heights().finalized;
   const auto hash = unit.view.hash_at(height);

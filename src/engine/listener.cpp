@@ -312,6 +312,9 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
     what.move = domain::FollowMove::back;
   }
   if (what.move == domain::FollowMove::wait) co_return false;
+  const bool ends =
+      seen.verdict == domain::Verdict::final || seen.verdict == domain::Verdict::failed;
+  if (inclusion && ends && !co_await vouched(core_, unit_, inclusion->tx)) co_return false;
   co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
 }
 

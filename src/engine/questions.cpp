@@ -139,6 +139,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
         return store::find_slot(txn, id);
       });
   if (slot) seen.tx = unit_.final_at(slot->account, slot->sequence);
+  // Seen in a block that one node showed.
+  if (seen.tx && !co_await vouched(core_, unit_, *seen.tx)) seen.tx.reset();
   if (slot && !seen.tx) {
     const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
     seen.is_unanswered = answer.ok() == nullptr;

@@ -160,7 +160,7 @@ Awaitable<NamedTx> Resolving::look(domain::TxHash hash) {
       found->tx
           ? co_await unit_->chain.block_hash(found->tx->block.height)
           : ports::Outcome<std::optional<domain::BlockHash>>(ports::Unknown{"no receipt", false});
-  if (canonical.ok() == nullptr) co_return out;
+  if (canonical.ok() == nullptr || !co_await vouched(core_, *unit_, *found->tx)) co_return out;
   out.place = NamedTx::Place::mined;
   out.tx = std::move(found->tx);
   const domain::Inclusion at{out.tx->block, out.tx->succeeded};

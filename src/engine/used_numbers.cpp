@@ -59,7 +59,9 @@ Awaitable<void> Keeper::end_used(Open& open) {
   if (!consumer || !unit_.is_final(*consumer)) {
     consumer = unit_.final_at(account_.address, slot.sequence);
   }
-  if (!consumer) {
+  if (consumer) {
+    if (!co_await vouched(core_, unit_, *consumer)) co_return;
+  } else {
     const auto answer = co_await unit_.chain.consumer(account_.address, slot.sequence);
     if (answer.ok() == nullptr) co_return;
     consumer = *answer.ok();

@@ -50,6 +50,23 @@ Outcome<ports::Posted> agreed_post(const Said<ports::Posted>& said) {
   return agreed_failure(said);
 }
 
+bool says_the_same(const domain::MinedTx& one, const domain::MinedTx& other) {
+  const auto same_transfer = [](const domain::Transfer& left, const domain::Transfer& right) {
+    return left.asset == right.asset && left.from == right.from && left.to == right.to &&
+           left.amount == right.amount;
+  };
+  const auto same_event = [](const domain::AuthorizationEvent& left,
+                             const domain::AuthorizationEvent& right) {
+    return left.asset == right.asset && left.authorizer == right.authorizer &&
+           left.nonce == right.nonce && left.canceled == right.canceled;
+  };
+  return one.hash == other.hash && one.block == other.block && one.succeeded == other.succeeded &&
+         one.sender == other.sender && one.sequence == other.sequence &&
+         one.trailing_ref == other.trailing_ref &&
+         std::ranges::equal(one.transfers, other.transfers, same_transfer) &&
+         std::ranges::equal(one.authorizations, other.authorizations, same_event);
+}
+
 Outcome<ports::Whereabouts> agreed_place(const Said<ports::Whereabouts>& said) {
   const Outcome<ports::Whereabouts>* best = nullptr;
   bool all_answered = true;
@@ -61,7 +78,15 @@ Outcome<ports::Whereabouts> agreed_place(const Said<ports::Whereabouts>& said) {
     }
   }
   if (best == nullptr) return agreed_failure(said);
-  if (best->ok()->place != ports::Whereabouts::Place::not_found || all_answered) return *best;
+  const ports::Whereabouts& found = *best->ok();
+  if (found.tx && !found.tx->succeeded) {
+    const bool all_say_so = std::ranges::all_of(said, [&](const auto& one) {
+      return one.ok() != nullptr && one.ok()->tx && says_the_same(*one.ok()->tx, *found.tx);
+    });
+    if (all_say_so) return *best;
+    return ports::Unknown{"it ran and failed, but not every endpoint says so", false};
+  }
+  if (found.place != ports::Whereabouts::Place::not_found || all_answered) return *best;
   return ports::Unknown{"not found, but not every endpoint answered", false};
 }
 
@@ -77,6 +102,24 @@ Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCounts>& 
   }
   if (!out) return agreed_failure(said);
   return *out;
+}
+
+Outcome<ports::Simulated> agreed_run(const Said<ports::Simulated>& said) {
+  const ports::Refused* refused = nullptr;
+  const Outcome<ports::Simulated>* cannot_tell = nullptr;
+  for (const Outcome<ports::Simulated>& one : said) {
+    if (one.ok() != nullptr) return one;
+    const ports::Refused* no = one.refused();
+    if (no == nullptr) {
+      if (cannot_tell == nullptr || one.unknown() != nullptr) cannot_tell = &one;
+    } else if (no->kind != Kind::no_such_method &&
+               (refused == nullptr || rank(*no) < rank(*refused))) {
+      refused = no;
+    }
+  }
+  if (cannot_tell != nullptr) return *cannot_tell;
+  if (refused != nullptr) return *refused;
+  return agreed_failure(said);
 }
 
 ports::Head agreed_head(const std::vector<ports::Head>& said) {
@@ -103,7 +146,7 @@ Outcome<std::optional<domain::MinedTx>> agreed_consumer(
       none = true;
     } else if (found == nullptr) {
       found = one.ok();
-    } else if ((*found)->hash != (*one.ok())->hash || (*found)->block != (*one.ok())->block) {
+    } else if (!says_the_same(**found, **one.ok())) {
       return ports::Unknown{"the endpoints disagree about who used this number", false};
     }
   }

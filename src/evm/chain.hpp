@@ -46,9 +46,10 @@ struct EvmOptions {
 /// changed between two of them). All reads are safe to repeat.
 ///
 /// Over several endpoints (Rpc::voices) each read is made of one endpoint's answers, the next one
-/// being asked where it has none. What decides about bytes we signed is asked of all of them
-/// (agreement.hpp): a hash is not found, a number was consumed, a contract is not there only where
-/// they agree. Bytes go to all of them.
+/// being asked where it has none. What decides about payments is asked of all of them
+/// (agreement.hpp): the head, which block is canonical; and only where they agree is a hash not
+/// found, a transaction failed, a number consumed, a call refused, a contract not there. Bytes go
+/// to all of them.
 class EvmChain final : public ports::Chain {
  public:
   /// `options.id` must be one that `chain_number` takes: check a configuration first.
@@ -91,6 +92,8 @@ class EvmChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
       domain::Address account, domain::Sequence at) override;
 
+  ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx) override;
+
   ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
   ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> send_order(
       domain::IntentId id, domain::Terms terms) override;
@@ -123,6 +126,8 @@ class EvmChain final : public ports::Chain {
                                                                        domain::Address account);
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer_of(
       Rpc& voice, domain::Address account, domain::Sequence at);
+  ports::Awaitable<ports::Outcome<ports::Simulated>> estimate_of(Rpc& voice,
+                                                                 boost::json::array params);
   ports::Awaitable<ports::Outcome<bool>> has_code_of(Rpc& voice, domain::Address address);
   ports::Awaitable<ports::Outcome<Header>> header_at(Rpc& voice, std::uint64_t height);
   /// Empty: null, no such block.
@@ -140,6 +145,7 @@ class EvmChain final : public ports::Chain {
                                                                      std::uint64_t at,
                                                                      std::uint64_t final_height);
 
+  ports::Awaitable<ports::Outcome<bool>> vouched_by(Voices voices, domain::MinedTx tx);
   ports::Awaitable<ports::Outcome<ports::Head>> same_final_block(Voices voices,
                                                                  std::vector<ports::Head> heads);
   /// The first answer that has it, in the order of preference; empty when all say that there is

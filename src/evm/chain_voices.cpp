@@ -91,10 +91,27 @@ ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block(std::uint
       [this, height](Rpc& voice) { return block_of(voice, height); });
 }
 
+/// What is canonical is compared with what was followed: two that have different blocks there say
+/// nothing, one that has none yet leaves it to the others.
 ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash(
     std::uint64_t height) {
-  co_return co_await whoever_has_it<domain::BlockHash>(
-      [this, height](Rpc& voice) { return block_hash_of(voice, height); });
+  using Found = std::optional<domain::BlockHash>;
+  const Outcome<Voices> voices = co_await rpc_.voices();
+  if (voices.ok() == nullptr) co_return voices.failure<Found>();
+  const Said<Found> said = co_await everybody<Found>(
+      *voices.ok(), [this, height](Rpc& voice) { return block_hash_of(voice, height); });
+  Found out;
+  bool all_answered = true;
+  for (const Outcome<Found>& one : said) {
+    all_answered = all_answered && one.ok() != nullptr;
+    if (one.ok() == nullptr || !*one.ok()) continue;
+    if (out && *out != **one.ok()) {
+      co_return unknown("the endpoints disagree about block " + std::to_string(height));
+    }
+    out = *one.ok();
+  }
+  if (!out && !all_answered) co_return agreed_failure(said);
+  co_return out;
 }
 
 ports::Awaitable<Outcome<Header>> EvmChain::final_block() {
@@ -113,14 +130,16 @@ ports::Awaitable<Outcome<Header>> EvmChain::final_block() {
   co_return *lowest;
 }
 
-/// Mostly the first endpoint has it; the others are asked where it has not.
+/// Mostly the first endpoint has it; the others are asked where it has not, and where it says that
+/// the transaction failed.
 ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
   const Outcome<Voices> voices = co_await rpc_.voices();
   if (voices.ok() == nullptr) co_return voices.failure<Whereabouts>();
   Said<Whereabouts> said;
   said.push_back(co_await find_of(*voices.ok()->front(), hash));
   const Whereabouts* first = said.front().ok();
-  const bool has_it = first != nullptr && first->place != Whereabouts::Place::not_found;
+  const bool has_it = first != nullptr && first->place != Whereabouts::Place::not_found &&
+                      (!first->tx || first->tx->succeeded);
   if (!has_it && voices.ok()->size() > 1) {
     Said<Whereabouts> rest =
         co_await everybody<Whereabouts>(Voices(voices.ok()->begin() + 1, voices.ok()->end()),
@@ -147,16 +166,34 @@ ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer(
       *voices.ok(), [this, account, at](Rpc& voice) { return consumer_of(voice, account, at); });
   const Outcome<Found> agreed = agreed_consumer(said);
   if (agreed.ok() == nullptr || !*agreed.ok()) co_return agreed;
-  // Who keeps no state of that age cannot search, but it knows the block.
-  const domain::BlockRef block = (*agreed.ok())->block;
+  // Who keeps no state of that age cannot search, but it knows the transaction.
+  Voices others;
   for (std::size_t i = 0; i < said.size(); ++i) {
-    if (said[i].ok() != nullptr) continue;
-    const auto hash = co_await block_hash_of(*(*voices.ok())[i], block.height);
-    if (hash.ok() == nullptr || *hash.ok() != block.hash) {
-      co_return unknown("not every endpoint has the block that used this number");
+    if (said[i].ok() == nullptr) others.push_back((*voices.ok())[i]);
+  }
+  const Outcome<bool> vouched = co_await vouched_by(std::move(others), **agreed.ok());
+  if (vouched.ok() == nullptr) co_return vouched.failure<Found>();
+  co_return agreed;
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::vouch(domain::MinedTx tx) {
+  const Outcome<Voices> voices = co_await rpc_.voices();
+  if (voices.ok() == nullptr) co_return voices.failure<bool>();
+  // Who is alone has said it already.
+  if (voices.ok()->size() == 1) co_return true;
+  co_return co_await vouched_by(*voices.ok(), std::move(tx));
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::vouched_by(Voices voices, domain::MinedTx tx) {
+  const Said<Whereabouts> said = co_await everybody<Whereabouts>(
+      std::move(voices), [this, hash = tx.hash](Rpc& voice) { return find_of(voice, hash); });
+  for (const Outcome<Whereabouts>& one : said) {
+    if (one.ok() == nullptr) co_return one.failure<bool>();
+    if (!one.ok()->tx || !says_the_same(*one.ok()->tx, tx)) {
+      co_return unknown("the endpoints do not say the same of transaction " + tx.hash.hex());
     }
   }
-  co_return agreed;
+  co_return true;
 }
 
 // --- code at an address -----------------------------------------------------------------------

@@ -27,6 +27,7 @@ enum class ChainCall {
   simulate,
   quote,
   consumer,
+  vouch,
   authorization,
   post,
   send_order,

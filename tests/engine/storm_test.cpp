@@ -51,10 +51,11 @@ void trouble_a_post(Rig& rig, Random& random) {
 }
 
 void trouble_a_read(Rig& rig, Random& random) {
-  constexpr sim::ChainCall calls[] = {
-      sim::ChainCall::head,  sim::ChainCall::block,     sim::ChainCall::block_hash,
-      sim::ChainCall::find,  sim::ChainCall::sequences, sim::ChainCall::simulate,
-      sim::ChainCall::quote, sim::ChainCall::consumer,  sim::ChainCall::authorization};
+  constexpr sim::ChainCall calls[] = {sim::ChainCall::head,          sim::ChainCall::block,
+                                      sim::ChainCall::block_hash,    sim::ChainCall::find,
+                                      sim::ChainCall::sequences,     sim::ChainCall::simulate,
+                                      sim::ChainCall::quote,         sim::ChainCall::consumer,
+                                      sim::ChainCall::authorization, sim::ChainCall::vouch};
   const sim::ChainCall call = calls[draw(random, std::size(calls))];
   rig.chain.script().fail_next(call, ports::Unknown{"no answer"}, 1 + draw(random, 5));
 }

@@ -11,6 +11,7 @@ using namespace holdfast::evm;
 using Kind = ports::RefusalKind;
 using Place = ports::Whereabouts::Place;
 using Found = std::optional<domain::MinedTx>;
+using ports::Outcome;
 
 namespace {
 
@@ -77,6 +78,59 @@ TEST_CASE("agreement: a hash is not found only when nobody has it and everybody 
   CHECK(where({unsent, lost}) == "unknown: lost");
 }
 
+TEST_CASE("agreement: that a transaction failed takes everybody, that it went through takes one") {
+  ports::Whereabouts failed = place(Place::mined);
+  failed.tx = mined(7);
+  ports::Whereabouts succeeded = failed;
+  succeeded.tx->succeeded = true;
+  ports::Whereabouts elsewhere = failed;
+  elsewhere.tx->block.height = 8;
+  CHECK_FALSE(agreed_place({failed, failed}).ok()->tx->succeeded);
+  CHECK(agreed_place({succeeded, place(Place::not_found)}).ok()->tx->succeeded);
+  for (const Outcome<ports::Whereabouts>& other :
+       {Outcome<ports::Whereabouts>(succeeded), Outcome<ports::Whereabouts>(elsewhere),
+        Outcome<ports::Whereabouts>(place(Place::not_found)),
+        Outcome<ports::Whereabouts>(place(Place::pending)), Outcome<ports::Whereabouts>(lost)}) {
+    CHECK(agreed_place({failed, other}).text() ==
+          "unknown: it ran and failed, but not every endpoint says so");
+  }
+}
+
+TEST_CASE("agreement: two say the same of a transaction when all that it did is the same") {
+  domain::MinedTx tx = *mined(7);
+  tx.transfers = {{{"token"}, {"a"}, {"b"}, 5, 0}};
+  tx.authorizations = {{{"token"}, {"a"}, {}, false, 1}};
+  CHECK(says_the_same(tx, tx));
+  const auto differs = [&](auto change) {
+    domain::MinedTx other = tx;
+    change(other);
+    return !says_the_same(tx, other) && !says_the_same(other, tx);
+  };
+  CHECK(differs([](domain::MinedTx& other) { other.succeeded = true; }));
+  CHECK(differs([](domain::MinedTx& other) { other.block.height = 8; }));
+  CHECK(differs([](domain::MinedTx& other) { other.hash.value[0] = 1; }));
+  CHECK(differs([](domain::MinedTx& other) { other.sender = {"c"}; }));
+  CHECK(differs([](domain::MinedTx& other) { other.sequence = {1}; }));
+  CHECK(differs([](domain::MinedTx& other) { other.trailing_ref = domain::Ref{}; }));
+  CHECK(differs([](domain::MinedTx& other) { other.transfers.clear(); }));
+  CHECK(differs([](domain::MinedTx& other) { other.transfers[0].amount = 4; }));
+  CHECK(differs([](domain::MinedTx& other) { other.transfers[0].to = {"c"}; }));
+  CHECK(differs([](domain::MinedTx& other) { other.authorizations[0].canceled = true; }));
+  CHECK_FALSE(differs([](domain::MinedTx& other) { other.fee_paid = 9; }));
+}
+
+TEST_CASE("agreement: a call that one says would run would run; that it would not takes all") {
+  const ports::Simulated runs{21'000};
+  CHECK(agreed_run({no(Kind::reverted), runs}).ok() != nullptr);
+  CHECK(agreed_run({no(Kind::reverted), no(Kind::reverted)}).refused()->kind == Kind::reverted);
+  CHECK(agreed_run({no(Kind::reverted), no(Kind::unfunded)}).refused()->kind == Kind::unfunded);
+  CHECK(agreed_run({no(Kind::reverted), lost}).text() == "unknown: lost");
+  CHECK(agreed_run({no(Kind::reverted), unsent}).not_sent() != nullptr);
+  CHECK(agreed_run({no(Kind::no_such_method), no(Kind::reverted)}).refused()->kind ==
+        Kind::reverted);
+  CHECK(agreed_run({no(Kind::no_such_method)}).refused() != nullptr);
+}
+
 TEST_CASE("agreement: counts are the highest to go on from and the lowest to end by") {
   const ports::SequenceCounts one{.latest = {5}, .pending = {9}, .finalized = {4}};
   const ports::SequenceCounts two{.latest = {6}, .pending = {7}, .finalized = {3}};
@@ -93,6 +147,9 @@ TEST_CASE("agreement: who used a number is believed when nobody says otherwise")
   CHECK(agreed_consumer({lost, mined(7)}).ok()->value().block.height == 7);
   CHECK(agreed_consumer({mined(7), mined(8)}).unknown() != nullptr);
   CHECK(agreed_consumer({mined(7), Found{}}).unknown() != nullptr);
+  Found otherwise = mined(7);
+  otherwise->succeeded = true;
+  CHECK(agreed_consumer({mined(7), otherwise}).unknown() != nullptr);
   const auto none = agreed_consumer({Found{}, Found{}});
   REQUIRE(none.ok() != nullptr);
   CHECK_FALSE(none.ok()->has_value());

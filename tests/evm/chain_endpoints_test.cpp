@@ -50,16 +50,90 @@ TEST_CASE("chain endpoints: who used a number is unknown where one of them has n
   CHECK_FALSE(scene.run(scene.chain->consumer({alice}, {1})).ok()->has_value());
 }
 
-TEST_CASE("chain endpoints: one that keeps no old state must at least have the block") {
+TEST_CASE("chain endpoints: one that keeps no old state must at least know the transaction") {
   PoolScene scene;
   scene.e(1).node.add(80, from_alice(0));
+  scene.e(2).node.add(80, from_alice(0));
   scene.e(2).node.overrides["eth_getTransactionCount"] =
       always(Answer(ports::Unknown{"missing trie node", false, true}));
   const auto found = scene.run(scene.chain->consumer({alice}, {0}));
   REQUIRE(found.ok() != nullptr);
   REQUIRE(found.ok()->has_value());
+  scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x0";
+  CHECK(scene.run(scene.chain->consumer({alice}, {0})).unknown() != nullptr);
   scene.e(2).node.reorganise(80);
   CHECK(scene.run(scene.chain->consumer({alice}, {0})).unknown() != nullptr);
+}
+
+TEST_CASE("chain endpoints: a transaction of ours that failed has failed with all of them") {
+  PoolScene scene;
+  MadeTx failed = from_alice(0);
+  failed.succeeded = false;
+  const domain::TxHash hash = scene.e(1).node.add(80, failed);
+  CHECK(scene.run(scene.chain->find(hash)).unknown() != nullptr);
+  scene.e(2).node.add(80, from_alice(0));
+  CHECK(scene.run(scene.chain->find(hash)).unknown() != nullptr);
+  scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x0";
+  const auto found = scene.run(scene.chain->find(hash));
+  REQUIRE(found.ok() != nullptr);
+  CHECK_FALSE(found.ok()->tx->succeeded);
+}
+
+TEST_CASE("chain endpoints: a transaction is vouched for by all, or its word is nobody's") {
+  PoolScene scene;
+  const domain::TxHash hash = scene.e(1).node.add(80, from_alice(0));
+  const auto found = scene.run(scene.chain->find(hash));
+  REQUIRE(found.ok() != nullptr);
+  const domain::MinedTx tx = *found.ok()->tx;
+  const auto vouched = [&] { return scene.run(scene.chain->vouch(tx)); };
+  CHECK(vouched().text() ==
+        "unknown: the endpoints do not say the same of transaction " + hash.hex());
+  scene.e(2).node.add(80, from_alice(0));
+  CHECK(vouched().ok() != nullptr);
+  // The same hash in the same block, and another end.
+  scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x0";
+  CHECK(vouched().unknown() != nullptr);
+  scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x1";
+  CHECK(vouched().ok() != nullptr);
+  scene.e(2).node.overrides["eth_getTransactionReceipt"] = always(silence);
+  CHECK(vouched().unknown() != nullptr);
+  scene.e(2).node.overrides.clear();
+  scene.e(2).node.reorganise(80);
+  CHECK(vouched().unknown() != nullptr);
+
+  PoolScene alone({1});
+  CHECK(alone.run(alone.chain->check()).ok() != nullptr);
+  const std::size_t before = alone.e(1).calls;
+  CHECK(alone.run(alone.chain->vouch(tx)).ok() != nullptr);
+  CHECK(alone.e(1).calls == before);
+}
+
+TEST_CASE("chain endpoints: which block is canonical is not one endpoint's word") {
+  PoolScene scene;
+  CHECK(scene.run(scene.chain->block_hash(80)).ok()->has_value());
+  scene.e(2).node.reorganise(80);
+  CHECK(scene.run(scene.chain->block_hash(80)).text() ==
+        "unknown: the endpoints disagree about block 80");
+}
+
+TEST_CASE("chain endpoints: a call is refused when all refuse it, and not by one that is behind") {
+  PoolScene scene;
+  const auto estimate = [&](std::size_t number, Answer answer) {
+    scene.e(number).node.overrides["eth_estimateGas"] = always(std::move(answer));
+  };
+  const auto simulate = [&] {
+    return scene.run(scene.chain->simulate({alice}, {.target = {bob}, .value = 5, .payload = {}}));
+  };
+  const Answer reverted{ports::Refused{ports::RefusalKind::reverted, "no money"}};
+  estimate(1, reverted);
+  estimate(2, json::value("0x5208"));
+  REQUIRE(simulate().ok() != nullptr);
+  CHECK(simulate().ok()->gas == 21'000);
+  estimate(2, silence);
+  CHECK(simulate().unknown() != nullptr);
+  scene.clock.now_ms += desperate_ms;
+  estimate(2, reverted);
+  CHECK(simulate().refused() != nullptr);
 }
 
 TEST_CASE("chain endpoints: what is final is what all of them call final") {
@@ -147,11 +221,39 @@ TEST_CASE("chain endpoints: an authorization is unused with finality when all of
   // The time that all of them vouch for is that of the lowest final block.
   CHECK(read().unused_at_final_s == 1'700'000'085);
 
+  // One that does not say leaves it unknown: it may be the one that has the use.
   state(2, silence);
-  CHECK(read().result == Result::unused);
-  CHECK_FALSE(read().unused_at_final_s);
+  CHECK(read().result == Result::unknown);
   // Used in one's final block and not in the other's newest: neither is believed.
   scene.clock.now_ms += desperate_ms;
   state(2, json::value(word(1)));
   CHECK(read().result == Result::unknown);
+  // Used with the one and not yet with the other, which is behind.
+  scene.e(2).node.overrides["eth_call"] = [](const json::array& params) -> Answer {
+    return json::value(word(params.at(1) == json::value("latest") ? 1 : 0));
+  };
+  CHECK(read().result == Result::unknown);
+}
+
+TEST_CASE("chain endpoints: an authorization is canceled with finality when all of them say so") {
+  using Result = domain::AuthorizationSeen::Result;
+  PoolScene scene;
+  TransferAuthorizationMethod method(AuthorizationBench::with_token({}), *scene.chain);
+  const domain::Intent intent = signed_intent();
+  const MadeTx cancel{
+      .from = alice,
+      .to = token,
+      .logs = {authorization_log(token, alice, intent.ref.hex(), true)},
+  };
+  scene.e(1).node.add(80, cancel);
+  for (FakeClient* client : scene.clients) {
+    client->node.overrides["eth_call"] = always(json::value(word(1)));
+  }
+  scene.e(1).node.overrides["eth_getLogs"] = always(
+      json::value(json::array{scene.e(1).node.blocks.at(80).receipts.at(0).at("logs").at(0)}));
+  const auto read = [&] { return scene.run(method.read_authorization(intent)); };
+  CHECK(read().result == Result::canceled);
+  CHECK_FALSE(read().is_final);
+  scene.e(2).node.add(80, cancel);
+  CHECK(read().is_final);
 }

@@ -139,6 +139,11 @@ class Chain {
   virtual Awaitable<Outcome<std::optional<domain::MinedTx>>> consumer(domain::Address account,
                                                                       domain::Sequence at) = 0;
 
+  /// Do all nodes behind this chain that are in use say the same of this transaction, which one of
+  /// them showed in a canonical block? Asked before a payment or a number ends by it. Never false:
+  /// `unknown` when they do not, or when one does not answer. Where there is one node: true.
+  virtual Awaitable<Outcome<bool>> vouch(domain::MinedTx) { co_return true; }
+
   // Acts. Posting the same bytes again is safe, always.
   virtual Awaitable<Outcome<Posted>> post(Bytes bytes, domain::TxHash hash) = 0;
   /// Opaque senders only. Never safe to repeat. `ok` carries a hash when there is one.

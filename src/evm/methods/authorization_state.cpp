@@ -90,9 +90,17 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::read_authorizat
     domain::Intent intent) {
   AuthorizationSeen seen;
   if (!intent.authorization || !terms_of(intent)) co_return seen;
-  const std::optional<bool> ended = co_await state(chain_.rpc(), intent, "latest");
-  if (!ended) co_return seen;
-  if (*ended) co_return co_await used(intent);
+  const Outcome<Voices> voices = co_await chain_.rpc().voices();
+  if (voices.ok() == nullptr) co_return seen;
+  // That it was used is looked for where one of them knows of it; that it was not is believed of
+  // all of them together: one that is behind would have a payment end that somebody else has made.
+  bool all_answered = true;
+  for (Rpc* voice : *voices.ok()) {
+    const std::optional<bool> ended = co_await state(*voice, intent, "latest");
+    if (ended && *ended) co_return co_await used(intent);
+    all_answered = all_answered && ended;
+  }
+  if (!all_answered) co_return seen;
   co_return co_await unused(intent);
 }
 
@@ -140,6 +148,11 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::used(
   if (seen.result == AuthorizationSeen::Result::unknown) co_return seen;
   seen.tx = std::move(found.ok()->tx);
   seen.is_final = seen.tx->block.height <= final.ok()->ref.height;
+  // A payment fails by a use on other terms or a cancel: not on one endpoint's word.
+  if (seen.result != AuthorizationSeen::Result::used_exactly && seen.is_final) {
+    const Outcome<bool> vouched = co_await chain_.vouch(*seen.tx);
+    seen.is_final = vouched.ok() != nullptr;
+  }
   co_return seen;
 }
 
