@@ -18,9 +18,11 @@ std::optional<Step> used_exactly(const View& view) {
 std::optional<Step> paid_before(const View& view) {
   if (view.bearer() || !view.facts.ref_found_in) return std::nullopt;
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
-  if (!view.seen.ref_found->tx) return view.nack("ref_unreadable");
+  // This may have paid it, so the deadline ends nothing before it was read. Canceled as expired,
+  // the payment would be made once more under another key.
+  if (!view.seen.ref_found->tx) return view.nack(view.why_no_ref());
   const MinedTx& tx = *view.seen.ref_found->tx;
-  if (!tx.succeeded) return std::nullopt;
+  if (!tx.succeeded) return view.failed_ref_may_yet_pay();
   return step::ClaimPaid{tx};
 }
 

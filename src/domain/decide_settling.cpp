@@ -87,15 +87,20 @@ std::optional<Step> never_asked_and_over(const View& view) {
   return step::Fail{view.refusal(), NeverAsked{}};
 }
 
-// As for an authorized payment: what the store lost may have paid it.
+// As for an authorized payment: what the store lost may have paid it. Where all nodes answer and
+// none has it, nobody can tell what becomes of its bytes; silence is waited out.
 std::optional<Step> paid_before(const View& view) {
   if (view.bearer() || !view.facts.ref_found_in || !view.facts.attempts.empty()) {
     return std::nullopt;
   }
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
-  if (!view.seen.ref_found->tx) return view.nack("ref_unreadable");
+  if (!view.seen.ref_found->tx) {
+    const bool is_gone = !view.seen.ref_found->is_unanswered;
+    if (is_gone && view.unread_for_too_long()) return step::Review{"outcome_unknown"};
+    return view.nack(view.why_no_ref());
+  }
   const MinedTx& tx = *view.seen.ref_found->tx;
-  if (!tx.succeeded) return std::nullopt;
+  if (!tx.succeeded) return view.failed_ref_may_yet_pay();
   return step::Confirm{tx.hash};
 }
 

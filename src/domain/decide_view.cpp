@@ -237,6 +237,15 @@ bool View::consumer_was_fetched(SlotId slot) const {
                      [&](const ConsumerSeen& each) { return each.slot == slot; });
 }
 
+std::string View::why_no_ref() const {
+  return seen.ref_found->is_unanswered ? "ref_unreadable" : "ref_not_found";
+}
+
+std::optional<Step> View::failed_ref_may_yet_pay() const {
+  if (seen.ref_found->is_final) return std::nullopt;
+  return nack("ref_not_final");
+}
+
 bool View::consumer_is_unanswered() const {
   return (seen.consumer && seen.consumer->is_unanswered) ||
          std::any_of(seen.earlier_consumers.begin(), seen.earlier_consumers.end(),

@@ -75,6 +75,10 @@ struct View {
   /// The final transaction at this slot, from the search or a fetch.
   const MinedTx* consumer(const Slot& slot) const;
   bool consumer_was_fetched(SlotId slot) const;
+  /// Why the transaction with our ref was not read.
+  std::string why_no_ref() const;
+  /// The transaction with our ref failed. In another block it may pay: wait until that is final.
+  std::optional<Step> failed_ref_may_yet_pay() const;
   /// A node that is silent is no sign that nothing can be found.
   bool consumer_is_unanswered() const;
   bool slot_is_consumed() const;

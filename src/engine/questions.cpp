@@ -163,6 +163,11 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound step) {
   domain::RefSeen seen;
   const auto answer = co_await unit_.chain.find(step.hash);
   if (const ports::Whereabouts* found = answer.ok()) seen.tx = found->tx;
+  seen.is_unanswered = answer.ok() == nullptr;
+  if (seen.tx) {
+    const HashResult place = place_of(*seen.tx, unit_);
+    seen.is_final = place == HashResult::final_included || place == HashResult::final_reverted;
+  }
   seen_.ref_found = std::move(seen);
   co_return Flow::again;
 }

@@ -215,7 +215,7 @@ TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not
   CHECK(s.step() == "claim");
   s.facts.ref_found_in = hash(9);
   CHECK(s.take<step::ReadRefFound>().hash == hash(9));
-  s.seen.ref_found = RefSeen{};
+  s.seen.ref_found = RefSeen{{}, true, false};
   CHECK(s.why() == "ref_unreadable");
   MinedTx paid = mined(9);
   paid.trailing_ref = s.facts.intent.ref;
@@ -226,8 +226,11 @@ TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not
   CHECK(s.step() == "claim_paid");
   s.seen.ref_found->tx->transfers.clear();
   CHECK(s.step() == "claim_paid");  // a token may log nothing: to be judged at finality
-  // A transaction that failed moved nothing: the payment is still to be made.
+  // A transaction that failed moved nothing: the payment is still to be made, once that is final.
+  // Taken back, the same bytes may pay in another block.
   s.seen.ref_found->tx->succeeded = false;
+  CHECK(s.why() == "ref_not_final");
+  s.seen.ref_found->is_final = true;
   CHECK(s.step() == "claim");
 }
 

@@ -184,6 +184,7 @@ Scene build(const Choice& choice) {
   if (choice[dim_ref_found] > 1) s.seen.ref_found = RefSeen{};
   if (choice[dim_ref_found] > 2) {
     s.seen.ref_found->tx = mined(0x77);
+    s.seen.ref_found->is_final = true;
     s.seen.ref_found->tx->trailing_ref = s.facts.intent.ref;
     s.seen.ref_found->tx->transfers = {{token, our_account, payee, {1000}, 0}};
   }

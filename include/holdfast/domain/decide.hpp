@@ -71,9 +71,11 @@ struct ConsumerSeen {
   bool is_unanswered = false;  ///< the node said nothing: that proves nothing about the slot
 };
 
-/// The transaction that carries our ref; empty: no readable answer.
+/// The transaction that carries our ref, seen in a block once.
 struct RefSeen {
-  std::optional<MinedTx> tx;
+  std::optional<MinedTx> tx;  ///< as it is in a block now; empty: in none, or no readable answer
+  bool is_unanswered = false;  ///< the nodes did not say: that is no sign that it is gone
+  bool is_final = false;
 };
 
 /// Why Reserve or ReserveFresh gave no slot. Nothing was written.

@@ -1,0 +1,54 @@
+// A payout whose ref is in a transaction that this store knows nothing of: what that one did ends
+// it.
+#include <doctest/doctest.h>
+
+#include "domain/decide_scene.hpp"
+
+namespace holdfast::test {
+
+TEST_CASE("decide: authorized: a payout whose ref is on the chain does not expire unread") {
+  Scene s = authorized(false).past_deadline();
+  CHECK(s.take<step::Cancel>().reason == "expired");
+  // Its own store lost what it posted: whether the payee has the money is in that transaction.
+  s.facts.ref_found_in = hash(9);
+  CHECK(s.step() == "read_ref_found");
+  s.seen.ref_found = RefSeen{{}, true, false};
+  CHECK(s.why() == "ref_unreadable");
+  s.facts.intent.cancel_asked = true;
+  CHECK(s.why() == "ref_unreadable");
+  s.facts.intent.cancel_asked = false;
+  // Not found is proof of nothing either: whoever holds the bytes can run them.
+  s.seen.ref_found->is_unanswered = false;
+  CHECK(s.why() == "ref_not_found");
+  // Read, it ends: paid late is paid, and what failed with finality leaves the deadline its due.
+  s.seen.ref_found->tx = mined(9);
+  CHECK(s.step() == "claim_paid");
+  s.seen.ref_found->tx->succeeded = false;
+  s.seen.ref_found->is_final = true;
+  CHECK(s.take<step::Cancel>().reason == "expired");
+}
+
+TEST_CASE("decide: settling: nothing signed, and its ref is in a transaction that cannot be read") {
+  Scene s = claimed(false).past_deadline();
+  CHECK(s.step() == "fail");
+  s.facts.ref_found_in = hash(9);
+  s.seen.ref_found = RefSeen{{}, true, false};
+  s.now.chain_s = noon_s;
+  CHECK(s.why() == "ref_unreadable");
+  s.now.unchanged_s = s.policy.review_after_ms / 1000;
+  CHECK(s.why() == "ref_unreadable");  // an outage, however long
+  s.past_deadline();
+  CHECK(s.why() == "ref_unreadable");
+  s.seen.ref_found->is_unanswered = false;
+  CHECK(s.take<step::Review>().reason == "outcome_unknown");
+  s.now.unchanged_s = 0;
+  CHECK(s.why() == "ref_not_found");
+  s.seen.ref_found->tx = mined(9);
+  CHECK(s.take<step::Confirm>().hash == hash(9));
+  s.seen.ref_found->tx->succeeded = false;
+  CHECK(s.why() == "ref_not_final");
+  s.seen.ref_found->is_final = true;
+  CHECK(s.past_deadline().step() == "fail");
+}
+
+}  // namespace holdfast::test
