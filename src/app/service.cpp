@@ -10,7 +10,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <holdfast/sqlite/sqlite.hpp>
@@ -204,8 +203,8 @@ boost::asio::awaitable<int> Service::live() {
 }
 
 boost::asio::awaitable<void> Service::serve_until_told() {
-  boost::asio::signal_set signals(context_, SIGTERM, SIGINT);
-  signals.async_wait([this](boost::system::error_code error, int) {
+  signals_.emplace(context_, SIGTERM, SIGINT);
+  signals_->async_wait([this](boost::system::error_code error, int) {
     if (!error) told_ = true;
   });
   for (;;) {

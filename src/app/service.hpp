@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/http/server.hpp>
@@ -93,6 +95,8 @@ class Service {
   bool told_ = false;
   bool gave_up_ = false;
   boost::asio::io_context context_{1};
+  // To the end, not only until it was told: without it a second signal would kill in the drain.
+  std::optional<boost::asio::signal_set> signals_;
   SystemClock clock_;
   SystemEntropy entropy_;
   std::unique_ptr<ports::Signer> signer_;

@@ -2,7 +2,8 @@
 // are compiled only where HOLDFAST_KILL_POINTS is defined, which no shipped binary does.
 //
 // The environment variable HOLDFAST_KILL_AT names one: "KP4" at the first pass, "KP4:3" at the
-// third. The process then gets SIGKILL: nothing is flushed, no frame is destroyed.
+// third. The process then gets SIGKILL: nothing is flushed, no frame is destroyed. With
+// HOLDFAST_KILL_WITH=STOP it gets SIGSTOP, and sleeps there until somebody wakes it.
 //
 //   KP1  reservation committed               KP6  post's outcome stored, intent still settling
 //   KP2  raw bytes and hash committed        KP7  confirming stored
@@ -38,7 +39,9 @@ inline void kill_point(std::string_view name) {
   static const int pass =
       colon == std::string_view::npos ? 1 : std::stoi(std::string(text.substr(colon + 1)));
   static std::atomic<int> passes = 0;
-  if (++passes == pass) ::kill(::getpid(), SIGKILL);
+  if (++passes != pass) return;
+  const char* const with = std::getenv("HOLDFAST_KILL_WITH");  // NOLINT(concurrency-mt-unsafe)
+  ::kill(::getpid(), with != nullptr && std::string_view(with) == "STOP" ? SIGSTOP : SIGKILL);
 }
 
 }  // namespace holdfast

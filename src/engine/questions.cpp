@@ -1,4 +1,6 @@
 // Owns: the questions of a delivery: each asks the world once and puts the answer into Seen.
+#include <utility>
+
 #include <holdfast/domain/finality.hpp>
 #include "engine/join.hpp"
 #include "engine/settle.hpp"
@@ -62,6 +64,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
         if (no.kind == ports::RefusalKind::gas) seen.result = Result::over_gas_cap;
         if (no.kind == ports::RefusalKind::unfunded) {
           seen_.send_slot = domain::SendSlotSeen{domain::Blocked::unfunded};
+          note_funds(sender, true);
         }
         seen.reason = no.message;
       },
@@ -69,6 +72,17 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
       [&](const ports::Unknown& unknown) { seen.reason = unknown.reason; });
   seen_.simulation = std::move(seen);
   co_return Flow::again;
+}
+
+// An empty account fails nobody, but only a person can fill it: told once each time, until a node
+// takes something of it again. Some nodes say so only when they are sent a transaction.
+void Delivery::note_funds(const domain::Address& sender, bool unfunded) {
+  AccountState* const account = unit_.account(sender);
+  if (account == nullptr || std::exchange(account->is_unfunded, unfunded) == unfunded) return;
+  if (unfunded) {
+    core_.alarm("account_unfunded",
+                {{"chain", unit_.id().value}, {"account", account->address.value}});
+  }
 }
 
 Awaitable<std::vector<domain::HashSeen>> Delivery::search() {

@@ -34,6 +34,7 @@ class Delivery {
   Awaitable<Flow> on(domain::step::ReadRefFound step);
   Awaitable<Flow> on(domain::step::LookAgain step);
   Awaitable<std::vector<domain::HashSeen>> search();
+  void note_funds(const domain::Address& sender, bool unfunded);
 
   // Acts (settle.cpp, signing.cpp).
   Awaitable<Flow> on(domain::step::Claim step);

@@ -116,6 +116,10 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
   const auto answer = co_await unit_.broadcaster.post(*facts_.slot, stored->bytes, *stored->hash,
                                                       facts_.intent.publish_before_s);
   HOLDFAST_KILL_POINT("KP5");
+  const ports::Refused* const no = answer ? answer->refused() : nullptr;
+  const bool unfunded = no != nullptr && no->kind == ports::RefusalKind::unfunded;
+  const bool taken = answer && answer->ok() != nullptr;
+  if (unfunded || taken) note_funds(facts_.slot->account, unfunded);
   const domain::PostAnswer meaning = note_post(core_, unit_, facts_.intent.id, answer);
   if (meaning != domain::PostAnswer::accepted) {
     log::info("post", {{"intent", domain::text(facts_.intent.id)},

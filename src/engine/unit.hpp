@@ -43,6 +43,7 @@ struct AccountState {
   /// One behind the last number at which a store that was put back may have forgotten that it
   /// signed: all of them are used, if need be by noops, before an operator can adopt the account.
   std::optional<domain::Sequence> lost_end;
+  bool is_unfunded = false;  ///< cannot pay for gas, as a node said last; told once
   bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
 
   void note(const domain::MinedTx& tx) {

@@ -152,6 +152,10 @@ TEST_CASE(
   }
   CHECK(rig.state(one.id) == "needs_review");
   CHECK(rig.proxy->raws().size() == sent);
+  Allowed allowed;
+  allowed.wiped = true;
+  allowed.unsettled = true;
+  rig.check_all(allowed);
 }
 
 TEST_CASE(

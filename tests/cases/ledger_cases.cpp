@@ -36,6 +36,26 @@ TEST_CASE("L1: a hold behind a transaction never expires") {
   testing::check_audit(rig);
 }
 
+TEST_CASE("L1: a hold of which nothing was sent is held until its payment ends, and then is not") {
+  testing::Rig rig;
+  for (int i = 0; i < 200; ++i) rig.signer.fail_next(sim::unknown("the signer does not answer"));
+  rig.start();
+  const domain::Intent one = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(one.id, domain::IntentState::settling, 5'000));
+  for (const std::int64_t later_ms : {4'000, 2'000, 54'000}) {
+    rig.world.run_for(later_ms);
+    CHECK(rig.state(one.id) == domain::IntentState::settling);
+    CHECK(rig.pending_hold("sim:1").decimal() == "1000000");
+    CHECK(rig.detail(one.id).journal.size() == 1);
+  }
+  REQUIRE(rig.run(rig.engine->abandon("ann", one.id, "not wanted")).has_value());
+  REQUIRE(rig.reaches(one.id, domain::IntentState::failed, 60'000));
+  CHECK(rig.pending_hold("sim:1").decimal() == "0");
+  CHECK(rig.detail(one.id).journal.size() == 2);
+  CHECK(rig.chain.posts().empty());
+  testing::check_audit(rig);
+}
+
 TEST_CASE("L1: what balances, post and void say of a hold agrees at every moment") {
   Rig rig;
   const auto pending_hold = [&] {

@@ -1,4 +1,4 @@
-// Cases D, K and Q about the machine beneath: disks, clocks, and processes that die or sleep.
+// Cases B, D, K and Q about the machine beneath: disks, clocks, and processes that die or sleep.
 #include <signal.h>
 
 #include <algorithm>
@@ -42,6 +42,26 @@ class Machine {
 };
 
 }  // namespace
+
+TEST_CASE("B5: what a post was answered cannot be saved at first, and the payment is paid once") {
+  Options options;
+  options.blocks = Blocks::at_once;
+  Machine machine(options);
+  Rig& rig = machine.rig;
+  rig.proxy->add({.method = "eth_sendRawTransaction", .fault = test::hold(1'500)});
+  rig.start();
+  const Payment one = rig.payout();
+  REQUIRE(test::within_ms(5'000, [&] { return !rig.proxy->raws().empty(); }, 10));
+  CHECK(rig.store().number("SELECT count(*) FROM attempts WHERE length(bytes) > 0") == 1);
+  machine.set("full");
+  CHECK(test::within_ms(5'000, [&] { return rig.logged("store_unavailable intent="); }, 10));
+  CHECK(rig.count_of(one, "WHERE i.state = 'settling'") == 1);
+  machine.unset("full");
+  CHECK(rig.mine_until(one, "settled"));
+  CHECK(rig.transfers(one) == 1);
+  CHECK(rig.raws_of(one).size() <= 2);
+  rig.check_all();
+}
 
 TEST_CASE("D1: on a full disk nothing is promised and nothing is sent, and five payments go on") {
   Machine machine;
@@ -105,9 +125,6 @@ void fifty_in_flight(Machine& machine, const std::function<void()>& meanwhile) {
   Rig& rig = machine.rig;
   rig.start();
   const std::vector<Payment> all = rig.payouts(50);
-  REQUIRE(test::within_ms(15'000, [&] {
-    return rig.store().number("SELECT count(*) FROM intents WHERE state = 'confirming'") == 50;
-  }));
   meanwhile();
   CHECK(rig.mine_until(all, "settled", 40'000));
   CHECK(rig.transfers_of_all() == 50);
@@ -137,9 +154,16 @@ Options many() {
 
 }  // namespace
 
+void wait_for_all_in_the_pool(const Rig& rig) {
+  REQUIRE(test::within_ms(15'000, [&] {
+    return rig.store().number("SELECT count(*) FROM intents WHERE state = 'confirming'") == 50;
+  }));
+}
+
 TEST_CASE("K2: the wall clock jumps a day ahead under fifty payments, and none ends by it") {
   Machine machine(many());
   fifty_in_flight(machine, [&] {
+    wait_for_all_in_the_pool(machine.rig);
     machine.set("wall_ahead", "90000");
     test::pause_ms(4'000);
     const Answer events = machine.rig.ask("GET", "/v1/events");
@@ -155,9 +179,29 @@ TEST_CASE("K2: the wall clock jumps a day ahead under fifty payments, and none e
   });
 }
 
+TEST_CASE(
+    "K2: a process that slept in the middle of fifty deliveries hands none of them out again") {
+  Options options = many();
+  options.deadline_ms = 20'000;
+  options.stuck_after_ms = 60'000;
+  Machine machine(options);
+  Rig& rig = machine.rig;
+  rig.proxy->add({.method = "eth_sendRawTransaction", .calls = 0, .fault = test::hold(2'500)});
+  fifty_in_flight(machine, [&] {
+    REQUIRE(test::within_ms(5'000, [&] { return !rig.proxy->raws().empty(); }, 10));
+    rig.server().signal(SIGSTOP);
+    test::pause_ms(4'000);  // four leases long
+    rig.proxy->heal();
+    rig.server().signal(SIGCONT);
+    wait_for_all_in_the_pool(rig);
+    CHECK(rig.metric("holdfast_jobs_leased_total") == 50);
+  });
+}
+
 TEST_CASE("K2: a process that slept through every deadline goes on where it was") {
   Machine machine(many());
   fifty_in_flight(machine, [&] {
+    wait_for_all_in_the_pool(machine.rig);
     machine.rig.server().signal(SIGSTOP);
     test::pause_ms(12'000);
     machine.rig.server().signal(SIGCONT);
@@ -165,8 +209,7 @@ TEST_CASE("K2: a process that slept through every deadline goes on where it was"
   });
 }
 
-// That a process which dies gets its jobs back at once spends no budget; what spends it is in the
-// engine's own tests, under the same id.
+// A process that dies gets its jobs back at once, which spends no budget.
 TEST_CASE("Q6: a process that dies three times over one payment pays it once, and five behind it") {
   Rig rig;
   rig.start("KP4");
@@ -185,6 +228,34 @@ TEST_CASE("Q6: a process that dies three times over one payment pays it once, an
   CHECK(rig.mine_until(all, "settled", 30'000));
   CHECK(rig.transfers_of_all() == 6);
   CHECK(rig.store().number("SELECT count(*) FROM jobs") == 0);
+  CHECK(rig.store().number("SELECT count(*) FROM attempts") == 6);
+  rig.check_all();
+}
+
+TEST_CASE("Q6: a budget that is spent parks the job, and its payment waits for what is mined") {
+  Rig rig;
+  rig.start("KP4");
+  const Payment sick = rig.payout();
+  REQUIRE(rig.dies_within(10'000));
+  // As if workers elsewhere had died with it again and again.
+  rig.tamper("UPDATE jobs SET lapsed_leases = 1000");
+  rig.rpc("anvil_dropAllTransactions");
+  rig.start();
+  CHECK(rig.reaches(sick.id, "needs_review"));
+  json::value detail = rig.detail(sick.id);
+  CHECK(text_of(detail, "reason") == "budget_spent");
+  CHECK(detail.at("journal").as_array().size() == 1);
+  const std::string slot = text_of(detail.at("slot"), "state");
+  CHECK((slot == "signed" || slot == "broadcast" || slot == "reconciliation_required"));
+  CHECK(rig.logged("critical job_parked"));
+  CHECK(rig.store().number("SELECT count(*) FROM jobs") == 0);
+  const Answer parked = rig.ask("GET", "/v1/dead_letters");
+  CHECK(parked.text.find(sick.id) != std::string::npos);
+  // Those behind it are not held up, though its number is the lowest.
+  const std::vector<Payment> behind = rig.payouts(5);
+  CHECK(rig.mine_until(behind, "settled", 40'000));
+  CHECK(rig.mine_until(sick, "settled", 20'000));
+  CHECK(rig.transfers_of_all() == 6);
   CHECK(rig.store().number("SELECT count(*) FROM attempts") == 6);
   rig.check_all();
 }

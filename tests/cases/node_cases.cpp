@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include <doctest/doctest.h>
 #include <boost/json/serialize.hpp>
@@ -81,6 +83,39 @@ void say_everything(bool keeps) {
 
 TEST_CASE("T1: whatever a node says of a transaction that it kept, it is paid once") {
   say_everything(true);
+}
+
+TEST_CASE("T1: whatever a node says of a transaction that is mined already, it is paid once") {
+  const auto rows = evm::error_rows();
+  Options options;
+  options.scripted = true;
+  options.max_unconsumed = 400;
+  options.log_level = "info";
+  Rig rig(options);
+  std::set<std::string> told;  // bytes; under the proxy's lock for one connection, so ours for all
+  std::mutex mutex;
+  rig.proxy->add({.method = send_raw,
+                  .calls = 0,
+                  .fault = test::rewrite([&](json::object& answer, const json::object& request) {
+                    const std::lock_guard lock(mutex);
+                    const std::string raw(request.at("params").at(0).as_string());
+                    if (told.size() >= rows.size() || !told.insert(raw).second) return;
+                    rig.mine();
+                    answer.erase("result");
+                    answer["error"] =
+                        json::object{{"code", -32000}, {"message", rows[told.size() - 1].text}};
+                  })});
+  rig.start();
+  std::vector<Payment> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(rig.payout());
+  CHECK(rig.mine_until(all, "settled", 60'000));
+  CHECK(told.size() == rows.size());
+  CHECK_FALSE(rig.logged("endpoint_not_usable"));
+  CHECK_FALSE(rig.logged("chain_down"));
+  CHECK(rig.transfers_of_all() == rows.size());
+  CHECK(rig.store().number("SELECT count(*) FROM attempts") ==
+        static_cast<std::int64_t>(rows.size()));
+  rig.check_all();
 }
 
 TEST_CASE("T1: whatever a node says of a transaction that it threw away, none is sent twice over") {

@@ -93,9 +93,10 @@ TEST_CASE("N11: an empty wallet fails nothing; after a top-up all settle in orde
     CHECK((state == "authorized" || state == "settling"));
   }
   CHECK(rig.store().number("SELECT count(*) FROM entries WHERE kind = 'void'") == 0);
-  CHECK(rig.log().find("unfunded") != std::string::npos);
-  const auto tries = rig.proxy->calls("eth_estimateGas");
-  CHECK(tries <= 3 * 10);
+  CHECK(rig.logged("critical account_unfunded"));
+  CHECK(rig.metric("holdfast_alarms_total") == 1);  // one, however long it lasts
+  CHECK(rig.proxy->calls("eth_estimateGas") <= 3 * 10);
+  CHECK(rig.proxy->calls(send_raw) <= 3 * 10);
   rig.rpc("anvil_setBalance", json::array{relayer, "0xde0b6b3a7640000"});
   CHECK(rig.mine_until(all, "settled"));
   CHECK(rig.transfers_of_all() == 3);
@@ -147,6 +148,26 @@ TEST_CASE("N10: a payment that has its number is not canceled, one that waits fo
   rig.check_all();
 }
 
+TEST_CASE("N10: a payment abandoned before it was signed leaves its number to the next") {
+  testing::Rig rig;
+  for (int i = 0; i < 3; ++i) rig.signer.fail_next(sim::unknown("the signer does not answer"));
+  rig.start();
+  const domain::Intent a = rig.create("a", rig.payout());
+  REQUIRE(rig.reaches(a.id, domain::IntentState::settling, 5'000));
+  REQUIRE(rig.detail(a.id).slot->state == domain::SlotState::reserved);
+  REQUIRE(rig.run(rig.engine->abandon("ann", a.id, "not wanted")).has_value());
+  REQUIRE(rig.reaches(a.id, domain::IntentState::failed, 60'000));
+  CHECK_FALSE(rig.detail(a.id).slot.has_value());
+  CHECK(rig.pending_hold("sim:1").decimal() == "0");
+  const domain::Intent c = rig.create("c", rig.payout());
+  REQUIRE(rig.reaches(c.id, domain::IntentState::settled, 120'000));
+  CHECK(rig.detail(c.id).slot->sequence == domain::Sequence{0});
+  testing::check_paid_once(rig, c);
+  CHECK(rig.chain.moved(a.ref) == 0);
+  CHECK(rig.chain.count({"relayer0"}) == 1);
+  testing::check_audit(rig);
+}
+
 TEST_CASE("N2: two deliveries before the claim take one number") {
   int taken_over = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -193,6 +214,7 @@ TEST_CASE("N2: a process that slept before its claim takes one number") {
   test::pause_ms(2'500);
   rig.server().signal(SIGCONT);
   CHECK(rig.mine_until(one, "settled"));
+  CHECK(rig.metric("holdfast_jobs_leased_total") == 1);
   CHECK(rig.store().number("SELECT count(*) FROM slots") == 1);
   CHECK(rig.proxy->raws().size() == 1);
   CHECK(rig.nonce(rig.relayers[0]) == 1);

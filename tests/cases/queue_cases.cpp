@@ -89,11 +89,49 @@ TEST_CASE("Q1: a lease that runs out inside the send pays once, with one body") 
   CHECK(taken_over > 0);
 }
 
-TEST_CASE("Q1: a process that slept in the send for longer than its lease pays once") {
+namespace {
+
+/// One job, handed out once: nobody else got it while it was worked on.
+void paid_in_one_delivery(Rig& rig, const Payment& one) {
+  CHECK(rig.mine_until(one, "settled"));
+  CHECK(rig.metric("holdfast_jobs_leased_total") == 1);
+  CHECK(rig.transfers(one) == 1);
+  CHECK(rig.nonce(rig.relayers[0]) == 1);
+  CHECK(rig.store().number("SELECT count(*) FROM slots") == 1);
+  rig.check_all();
+}
+
+Options short_lease() {
   Options options;
   options.lease_ms = 1'000;
   options.deadline_ms = 8'000;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Q1: a send that takes three times its lease is one delivery, and pays once") {
+  Rig rig(short_lease());
+  rig.proxy->add({.method = "eth_sendRawTransaction", .fault = test::hold(3'000)});
+  rig.start();
+  paid_in_one_delivery(rig, rig.payout());
+}
+
+TEST_CASE("Q1: a process that slept right before the send pays once") {
+  Options options = short_lease();
+  options.environment = {"HOLDFAST_KILL_WITH=STOP"};
   Rig rig(options);
+  rig.start("KP3");
+  const Payment one = rig.payout();
+  REQUIRE(test::within_ms(5'000, [&] { return rig.server().asleep(); }));
+  CHECK(rig.proxy->raws().empty());
+  test::pause_ms(2'500);
+  rig.server().signal(SIGCONT);
+  paid_in_one_delivery(rig, one);
+}
+
+TEST_CASE("Q1: a process that slept in the send for longer than its lease pays once") {
+  Rig rig(short_lease());
   rig.proxy->add({.method = "eth_sendRawTransaction", .fault = test::hold(4'000)});
   rig.start();
   const Payment one = rig.payout();
@@ -101,11 +139,7 @@ TEST_CASE("Q1: a process that slept in the send for longer than its lease pays o
   rig.server().signal(SIGSTOP);
   test::pause_ms(2'500);
   rig.server().signal(SIGCONT);
-  CHECK(rig.mine_until(one, "settled"));
-  CHECK(rig.transfers(one) == 1);
-  CHECK(rig.nonce(rig.relayers[0]) == 1);
-  CHECK(rig.store().number("SELECT count(*) FROM slots") == 1);
-  rig.check_all();
+  paid_in_one_delivery(rig, one);
 }
 
 TEST_CASE("Q2: a job that is acked while its lease lapses ends once and is not handed out again") {

@@ -333,6 +333,12 @@ json::value Rig::detail(const std::string& id) {
   return ask("GET", "/v1/payment_intents/" + id).body;
 }
 
+std::int64_t Rig::metric(const std::string& name) {
+  const std::string text = "\n" + ask("GET", "/metrics").text;
+  const std::size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? 0 : std::stoll(text.substr(at + name.size() + 2));
+}
+
 std::string Rig::state(const std::string& id) { return text_of(detail(id), "state"); }
 
 bool Rig::reaches(const std::string& id, const std::string& wanted, std::int64_t ms) {

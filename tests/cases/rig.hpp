@@ -103,6 +103,7 @@ struct Allowed {
   bool queued = false;  ///< transactions left above a gap, or gaps in the numbers
   bool unpaired_transfers = false;  ///< the chain was taken back below its final height
   bool unsettled = false;  ///< payments that are not terminal
+  bool wiped = false;  ///< attempts were deleted from the store by a hand that is not ours
 };
 
 class Rig {
@@ -145,6 +146,8 @@ class Rig {
   Payment ask_for(const std::string& body, const std::string& key, const std::string& token = "");
   Answer sign(const Payment& payment, const Answer& created);
   json::value detail(const std::string& id);
+  /// A number of GET /metrics, since the process was started; 0 when it is not there.
+  std::int64_t metric(const std::string& name);
   std::string state(const std::string& id);
   /// Asks until it stands there.
   bool reaches(const std::string& id, const std::string& state, std::int64_t ms = 10'000);

@@ -114,6 +114,13 @@ void Server::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
+// "15711 (holdfast) T …": the state follows the name.
+bool Server::asleep() const {
+  const std::string stat = test::content_of("/proc/" + std::to_string(pid_) + "/stat");
+  const std::size_t name_ends = stat.rfind(") ");
+  return name_ends != std::string::npos && stat.compare(name_ends + 2, 1, "T") == 0;
+}
+
 Ended Server::wait(std::int64_t ms) {
   if (!test::within_ms(ms, [&] { return !running(); }, 10)) {
     throw std::runtime_error("holdfast did not end in " + std::to_string(ms) + " ms: " + output());

@@ -33,6 +33,8 @@ class Server {
   pid_t pid() const { return pid_; }
   bool running();
   void signal(int number) const;
+  /// Stopped by a signal, all its threads: it sleeps until SIGCONT.
+  bool asleep() const;
   /// Waits for its end; throws std::runtime_error when it lives on after `ms`.
   Ended wait(std::int64_t ms);
   /// What it printed since it was started.

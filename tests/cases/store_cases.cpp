@@ -165,3 +165,47 @@ TEST_CASE("D4: a torn tail opens at the last whole commit; damage before it is r
   allowed.unsettled = true;
   rig.check_all(allowed);
 }
+
+TEST_CASE("D4: with a log that is damaged or gone the server sends nothing, and says why") {
+  const test::TempFolder kept;
+  Rig rig;
+  rig.options.lease_ms = 1'000;  // the mark beside the store is kept every third of it
+  rig.start();
+  rig.payouts(2);
+  CHECK(rig.mine_until(rig.payments, "settled"));
+  test::pause_ms(1'000);
+  rig.kill();
+  Rig::copy_store(rig.folder(), kept.path().string(), true);
+  const std::size_t sent = rig.proxy->raws().size();
+  const std::string log = test::content_of(rig.store_path() + "-wal");
+  SUBCASE("a bit of an early record is another: refused, with its place") {
+    std::string flipped = log;
+    flipped[32 + 24 + 100] ^= 0x10;
+    overwrite(rig.store_path() + "-wal", flipped);
+    rig.start_unready();
+    CHECK(rig.server().wait(10'000).code == 3);
+    CHECK(rig.logged("frame 1 of its log"));
+  }
+  SUBCASE("the log is gone: an older store, which pays nobody before a person answered for it") {
+    fs::remove(rig.store_path() + "-wal");
+    rig.start();
+    const Payment next = rig.payout();
+    for (int i = 0; i < 5; ++i) {
+      rig.mine();
+      test::pause_ms(300);
+    }
+    CHECK(rig.state(next.id) == "authorized");
+    CHECK(rig.logged("account_blocked"));
+    rig.kill();
+    rig.payments.pop_back();
+  }
+  CHECK(rig.proxy->raws().size() == sent);
+  // As it was, it is well.
+  Rig::remove_store(rig.folder());
+  Rig::copy_store(kept.path().string(), rig.folder(), true);
+  rig.start();
+  rig.payout();
+  CHECK(rig.mine_until(rig.payments, "settled"));
+  CHECK(rig.transfers_of_all() == 3);
+  rig.check_all();
+}
