@@ -1,6 +1,9 @@
 // The tools of the cases themselves: a fault that does not happen would make every case green.
 #include <signal.h>
 
+#include <map>
+#include <sstream>
+
 #include <doctest/doctest.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -137,6 +140,51 @@ TEST_CASE("tools: a payment of each method goes the whole way on the scripted no
   CHECK(rig.transfers(in) == 1);
   CHECK(rig.node->token_balance(rig.token, rig.merchant.address) == 2'000'000);
   rig.check_all();
+}
+
+namespace {
+
+/// How many of these texts begin with each id, as "Q1" or "B10" followed by `end`.
+std::map<std::string, int> by_id(const std::vector<std::string>& texts, const std::string& end) {
+  std::map<std::string, int> out;
+  for (const std::string& text : texts) {
+    const std::size_t size = text.find(end);
+    if (size != 2 && size != 3) continue;
+    const bool is_id =
+        text[0] >= 'A' && text[0] <= 'Z' && text.find_first_not_of("0123456789", 1) == size;
+    if (is_id) ++out[text.substr(0, size)];
+  }
+  return out;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("tools: the table has every case with as many tests as there are, and no other") {
+  std::string listed;
+  REQUIRE(run_binary("/proc/self/exe", {"--list-test-cases"}, &listed) == 0);
+  const auto there = by_id(lines_of(listed), ": ");
+  CHECK(there.size() == 54);
+  const std::string table = test::content_of(HOLDFAST_SOURCE_DIR "/tests/cases/README.md");
+  std::map<std::string, int> told;
+  for (const std::string& line : lines_of(table)) {
+    // "| Q1  | 4 | …"
+    if (!line.starts_with("| ")) continue;
+    const auto id = by_id({line.substr(2)}, " ");
+    const std::size_t second = line.find("| ", 2);
+    if (!id.empty()) told[id.begin()->first] = std::stoi(line.substr(second + 2));
+  }
+  for (const auto& [id, tests] : told) {
+    CAPTURE(id);
+    CHECK((there.contains(id) ? there.at(id) : 0) == tests);
+  }
+  for (const auto& [id, tests] : there) CHECK_MESSAGE(told.contains(id), id);
 }
 
 TEST_CASE("tools: a kill point kills at the pass it names") {
