@@ -180,6 +180,7 @@ boost::asio::awaitable<int> Service::live() {
   } catch (...) {
     failed = std::current_exception();
   }
+  if (signals_) signals_->cancel();  // nobody waits for one any more; they are still caught
   // Stop accepting, finish requests, stop workers, close the store.
   log::info("draining", {});
   const bool in_order = !failed && !engine_->broken();

@@ -120,6 +120,7 @@ void killed_while_creating(const std::string& kill_at) {
   CHECK(rig.store().number("SELECT count(*) FROM intents i WHERE i.state = 'authorized' AND NOT"
                            " EXISTS (SELECT 1 FROM jobs j WHERE j.intent = i.row)") == 0);
   CHECK(rig.mine_until(one, "settled"));
+  CHECK_FALSE(rig.logged("undriven_intent"));  // the sweep found nothing that it had to cure
   rig.check_all();
 }
 
