@@ -39,6 +39,7 @@ void say_everything(bool keeps) {
       });
   rig.start();
   std::vector<Payment> all;
+  all.reserve(rows.size() + 1);
   for (std::size_t i = 0; i < rows.size() + 1; ++i) all.push_back(rig.payout());
   std::vector<Payment> open = all;
   CHECK(test::within_ms(
@@ -107,6 +108,7 @@ TEST_CASE("T1: whatever a node says of a transaction that is mined already, it i
                   })});
   rig.start();
   std::vector<Payment> all;
+  all.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(rig.payout());
   CHECK(rig.mine_until(all, "settled", 60'000));
   CHECK(told.size() == rows.size());

@@ -199,8 +199,9 @@ void Rig::start_unready(const std::string& kill_at) {
   const bool killable = options.kill_points || !kill_at.empty();
   std::vector<std::string> environment = options.environment;
   if (!kill_at.empty()) environment.push_back("HOLDFAST_KILL_AT=" + kill_at);
-  server_ = std::make_unique<Server>(killable ? HOLDFAST_KILLABLE_BINARY : HOLDFAST_BINARY,
-                                     config_path(), folder_ / "log", environment);
+  std::string binary = HOLDFAST_BINARY;
+  if (killable) binary = HOLDFAST_KILLABLE_BINARY;
+  server_ = std::make_unique<Server>(binary, config_path(), folder_ / "log", environment);
   port_ = server_->port_within(15'000);
 }
 
