@@ -243,19 +243,21 @@ void restored(bool bearer, bool with_mark) {
     rig.mine();
     test::pause_ms(300);
   }
-  CHECK(rig.proxy->raws().empty());
+  CHECK(rig.pays_sent() == 0);
   rig.adopt();
   CHECK(rig.mine_until(rig.payments, "settled", 40'000));
   for (const Payment& one : rig.payments) {
     CHECK(text_of(rig.detail(one.id), "tx_hash") == paid_by[one.id]);
   }
-  CHECK(rig.proxy->raws().empty());
+  CHECK(rig.pays_sent() == 0);
   CHECK(rig.transfers_of_all() == 10);
-  // And it goes on above what was lost.
+  // And it goes on above what was lost; where the mark tells that something was, also above what
+  // may have been signed and wait behind a gap: noops have used that up.
   const Payment next = rig.payout();
   CHECK(rig.mine_until(next, "settled"));
-  CHECK(number_of(rig, next) == 10);
+  CHECK(number_of(rig, next) == (with_mark ? 10 : 10 + rig.options.max_unconsumed));
   Allowed allowed;
+  allowed.more_bodies = true;  // a noop may be made dearer
   allowed.queued = true;  // of five numbers this store knows nothing
   rig.check_all(allowed);
 }

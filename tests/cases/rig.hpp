@@ -191,6 +191,8 @@ class Rig {
   const std::string& api_key() const { return api_key_; }
   /// What the store says of a payment's row, by its ref.
   std::int64_t count_of(const Payment& payment, const std::string& from_and_where) const;
+  /// How many transactions that are no noops of the store's went by, since they were forgotten.
+  std::size_t pays_sent() const;
   /// Raw transactions of the payment's own attempts that passed the proxy.
   std::vector<test::SentRaw> raws_of(const Payment& payment) const;
 

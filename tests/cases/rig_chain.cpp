@@ -113,6 +113,17 @@ std::int64_t Rig::count_of(const Payment& payment, const std::string& from_and_w
                         payment.ref.substr(2) + "'");
 }
 
+std::size_t Rig::pays_sent() const {
+  std::size_t out = 0;
+  for (const test::SentRaw& raw : proxy->raws()) {
+    const auto noops =
+        store().number("SELECT count(*) FROM attempts WHERE kind = 'noop' AND hash = x'" +
+                       raw.hash.substr(2) + "'");
+    if (noops == 0) ++out;
+  }
+  return out;
+}
+
 std::vector<test::SentRaw> Rig::raws_of(const Payment& payment) const {
   const auto hashes = store().rows(
       "SELECT a.hash FROM attempts a JOIN intents i ON i.row = a.intent WHERE i.ref = x'" +
