@@ -74,6 +74,13 @@ Awaitable<Result<DeadLetterAnswer>> Engine::drop_dead_letter(Caller who, std::in
                                 &store::drop);
 }
 
+Awaitable<DeskCounts> Engine::desk_counts() {
+  const auto core = core_;
+  co_return co_await core->parts.store.read([](store::Txn& txn) {
+    return DeskCounts{store::parked_count(txn), store::review_count(txn)};
+  });
+}
+
 Awaitable<std::vector<AccountStatus>> Engine::accounts() {
   const auto core = core_;
   const auto rows =

@@ -4,6 +4,7 @@
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
 #include "engine/join.hpp"
+#include "engine/requests.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -127,20 +128,24 @@ Awaitable<void> note_finality(Core& core, Unit& unit) {
       });
 }
 
-Awaitable<Result<void>> Engine::acknowledge(std::string who, domain::ChainId chain,
-                                            std::string reason) {
+Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, std::string reason) {
   const auto core = core_;
   Unit* const unit = core->unit(chain);
   if (unit == nullptr)
     co_return refuse(EngineError::unknown_chain, "no such chain: " + chain.value);
+  const store::Signature by{who.id.value, std::move(reason),
+                            request_of_key(who, "acknowledge/" + chain.value), core->wall_ms(), 0};
   const auto done = co_await core->parts.store.write(
-      [chain, who, reason, now_ms = core->wall_ms()](store::Txn& txn) {
-        return store::acknowledge_chain(txn, chain, who, reason, now_ms);
-      });
+      [chain, by](store::Txn& txn) { return store::acknowledge_chain(txn, chain, by); });
+  if (done && *done) co_return true;
   // Halted in memory alone: its write has failed so far, and is not wanted any more.
-  if (!done && unit->halted.empty()) co_return at_the_face(done.error());
+  if (!done && unit->halted.empty()) {
+    const bool calm = done.error().code == store::StoreError::not_found;
+    co_return calm ? refuse(EngineError::wrong_state, chain.value + " is not halted")
+                   : at_the_face(done.error());
+  }
   unit->answered_for = true;
-  co_await answer_for_restored(*core, who);
+  co_await answer_for_restored(*core, by.who);
   unit->halted.clear();
   unit->broadcaster.stop(false);
   unit->view.forget_finality();
@@ -149,7 +154,7 @@ Awaitable<Result<void>> Engine::acknowledge(std::string who, domain::ChainId cha
   unit->usable = false;  // looked at afresh, as after a start
   unit->why = "acknowledged, and looked at afresh";
   core->wake();
-  co_return Result<void>{};
+  co_return false;
 }
 
 }  // namespace holdfast::engine

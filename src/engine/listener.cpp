@@ -368,9 +368,12 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
                                          {"tx", seen ? seen->tx.hash.hex() : ""},
                                          {"reason", what.reason}});
   }
-  log::info(domain::to_text(what.move), {{"intent", domain::text(facts.intent.id)},
-                                         {"ref", facts.intent.ref.hex()},
-                                         {"reason", what.reason}});
+  // A review or a failure has had its line where it was counted.
+  if (what.move != FollowMove::review && what.move != FollowMove::fail) {
+    log::info(domain::to_text(what.move), {{"intent", domain::text(facts.intent.id)},
+                                           {"ref", facts.intent.ref.hex()},
+                                           {"reason", what.reason}});
+  }
   if (reverted_for_good && moved->slot && moved->slot->sequence == seen->tx.sequence) {
     co_await core_.consume_slot(*moved->slot, seen->tx, std::string(what.reason));
   }

@@ -6,7 +6,9 @@
 #include <holdfast/domain/reconcile.hpp>
 #include "engine/errors.hpp"
 #include "engine/keeper.hpp"
+#include "engine/requests.hpp"
 
+#include "store/events.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -147,33 +149,40 @@ Awaitable<void> answer_for_restored(Core& core, std::string who) {
   });
 }
 
-Awaitable<Result<domain::Sequence>> Engine::adopt(std::string who, domain::ChainId chain,
-                                                  domain::Address account, std::string reason) {
+Awaitable<Result<Adopted>> Engine::adopt(Caller who, domain::ChainId chain, domain::Address account,
+                                         std::string reason) {
   const auto core = core_;
   Unit* const unit = core->unit(chain);
   AccountState* const state = unit == nullptr ? nullptr : unit->account(account);
   if (state == nullptr) {
     co_return refuse(EngineError::not_found, "no such sending account on " + chain.value);
   }
-  if (!state->counts || state->blocked.empty()) {
-    co_return refuse(EngineError::bad_terms,
+  const auto request = request_of_key(who, "adopt/" + chain.value + "/" + account.value);
+  const auto before = co_await core->parts.store.read(
+      [request](store::Txn& txn) { return store::answered_at_desk(txn, request); });
+  if (!before) co_return at_the_face(before.error());
+  if (!*before && (!state->counts || state->blocked.empty())) {
+    co_return refuse(EngineError::wrong_state,
                      "account: it is not blocked, there is nothing to adopt");
   }
-  const domain::Sequence latest = std::max(state->counts->latest, state->counts->pending);
-  if (const std::string why = why_not_searched(*core, *state, latest); !why.empty()) {
+  const auto counts = state->counts.value_or(ports::SequenceCounts{});
+  const domain::Sequence latest = std::max(counts.latest, counts.pending);
+  const std::string why = why_not_searched(*core, *state, latest);
+  if (!*before && !why.empty()) {
     co_return refuse(EngineError::try_again, why);
   }
   const store::Adoption adoption{
-      chain,          account, latest, std::move(who), std::move(reason) + empty_numbers(*state),
-      core->wall_ms()};
+      chain,           account, latest, who.id.value, std::move(reason) + empty_numbers(*state),
+      core->wall_ms(), request};
   const auto adopted = co_await core->parts.store.write(
       [adoption](store::Txn& txn) { return store::adopt_account(txn, adoption); });
   if (!adopted) co_return at_the_face(adopted.error());
+  if (adopted->replayed) co_return Adopted{adopted->goes_on_from, true};
   state->answered_for = true;
   co_await answer_for_restored(*core, adoption.who);
   co_await read_accounts(*core, *unit);
   core->wake();
-  co_return latest;
+  co_return Adopted{latest, false};
 }
 
 }  // namespace holdfast::engine

@@ -22,6 +22,11 @@ store::Request request_of(const Caller& caller, std::string_view route) {
   return request;
 }
 
+std::optional<store::Request> request_of_key(const Caller& caller, std::string_view route) {
+  if (caller.idempotency_key.empty()) return std::nullopt;
+  return request_of(caller, route);
+}
+
 namespace {
 
 Result<Answer> answer_of(Result<store::Answered> stored) {
@@ -199,39 +204,21 @@ Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std
                        ": it can be canceled until settling starts, and not any more");
 }
 
-Awaitable<Result<domain::Intent>> Engine::abandon(std::string who, domain::IntentId id,
-                                                  std::string reason) {
+Awaitable<Result<Answer>> Engine::abandon(Caller who, domain::IntentId id, std::string reason) {
   const auto core = core_;
   if (reason.empty() || reason.size() > longest_reason) {
     co_return refuse(EngineError::bad_terms, "reason: 1 to 200 bytes are needed");
   }
-  store::Move wanted;
-  wanted.id = id;
-  wanted.to = domain::IntentState::canceled;
-  wanted.actor = domain::Actor::operator_;
-  wanted.who = who;
-  wanted.reason = reason;
-  auto canceled =
-      co_await core->parts.store.write([wanted, now_ms = core->wall_ms()](store::Txn& txn) {
-        store::Move move = wanted;
-        move.now_ms = now_ms;
-        return store::move_intent(txn, move);
-      });
-  if (!canceled && (canceled.error().code == domain::TransitionError::illegal_move ||
-                    canceled.error().code == domain::TransitionError::wrong_actor)) {
-    canceled = co_await core->parts.store.write(
-        [id, who, reason, now_ms = core->wall_ms()](store::Txn& txn) {
-          return store::ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, who, reason,
-                                   now_ms);
-        });
-  }
-  if (!canceled) co_return at_the_face(canceled.error());
-  if (canceled->intent.state == domain::IntentState::canceled) {
-    core->count_move(canceled->intent);
-  }
-  core->changed(*canceled);
+  const store::Signature by{who.id.value, std::move(reason),
+                            request_of_key(who, "abandon/" + domain::text(id)), core->wall_ms(), 0};
+  auto done = co_await core->parts.store.write(
+      [id, by](store::Txn& txn) { return store::abandon(txn, id, by); });
+  if (!done) co_return at_the_face(done.error());
+  if (!done->facts) co_return Answer{std::move(done->intent), true};
+  if (done->intent.state == domain::IntentState::canceled) core->count_move(done->intent);
+  core->changed(*done->facts);
   core->wake();
-  co_return canceled->intent;
+  co_return Answer{std::move(done->intent), false};
 }
 
 }  // namespace holdfast::engine

@@ -165,7 +165,7 @@ Awaitable<Response> Api::dispatch(Exchange& exchange) {
     case Action::acknowledge_chain: co_return co_await acknowledge_chain(exchange);
     case Action::health: co_return ok(render_health());
     case Action::readiness: co_return readiness();
-    case Action::metrics: co_return metrics_page();
+    case Action::metrics: co_return co_await metrics_page();
   }
   ensure(false, "a route without an action");
   co_return Response{};

@@ -112,7 +112,7 @@ class Api {
   Awaitable<std::optional<engine::AccountStatus>> account_of(const Exchange& exchange);
 
   Response readiness();
-  Response metrics_page();
+  Awaitable<Response> metrics_page();
 
   boost::asio::any_io_executor executor_;
   engine::Engine& engine_;

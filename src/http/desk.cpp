@@ -165,10 +165,10 @@ Awaitable<Response> Api::adopt_account(Exchange& exchange) {
   if (!place) co_return response_of(still_running());
   const auto account = co_await account_of(exchange);
   if (!account) co_return not_found("no such sending account");
-  const auto from = co_await engine_.adopt(exchange.asker.name, account->chain, account->address,
-                                           std::move(reason));
-  if (!from) co_return refused(exchange, from.error());
-  co_return ok(render_adopted(*account, *from));
+  const auto done = co_await engine_.adopt(caller_of(exchange, body.object), account->chain,
+                                           account->address, std::move(reason));
+  if (!done) co_return refused(exchange, done.error());
+  co_return with_replay(ok(render_adopted(*account, done->goes_on_from)), done->replayed);
 }
 
 Awaitable<Response> Api::acknowledge_chain(Exchange& exchange) {
@@ -180,8 +180,9 @@ Awaitable<Response> Api::acknowledge_chain(Exchange& exchange) {
   const auto place = claim(exchange);
   if (!place) co_return response_of(still_running());
   const domain::ChainId chain{exchange.parameter};
-  const auto done = co_await engine_.acknowledge(exchange.asker.name, chain, std::move(reason));
-  if (done) co_return ok(render_acknowledged(chain));
+  const auto done =
+      co_await engine_.acknowledge(caller_of(exchange, body.object), chain, std::move(reason));
+  if (done) co_return with_replay(ok(render_acknowledged(chain)), *done);
   // A path that names nothing is no bad request.
   if (done.error().code == engine::EngineError::unknown_chain) co_return not_found("no such chain");
   co_return refused(exchange, done.error());

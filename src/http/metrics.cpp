@@ -88,7 +88,8 @@ void RequestMetrics::count(std::string_view method, std::string_view route, unsi
 }
 
 std::string metrics_text(const RequestMetrics& requests, const engine::Stats& stats,
-                         std::span<const engine::ChainStatus> chains, bool broken) {
+                         std::span<const engine::ChainStatus> chains, bool broken,
+                         const std::optional<engine::DeskCounts>& desk) {
   std::vector<MetricFamily> families;
   MetricFamily seconds =
       family("holdfast_http_request_seconds",
@@ -124,6 +125,12 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
   families.push_back(gauge("holdfast_store_writable",
                            "0: the store takes no writes, so nothing new is begun",
                            stats.store_writable ? 1 : 0));
+  if (desk) {
+    families.push_back(gauge("holdfast_dead_letters_open", "Jobs that are parked now",
+                             number(desk->dead_letters)));
+    families.push_back(
+        gauge("holdfast_reviews_open", "Payments before a person now", number(desk->reviews)));
+  }
   using Chain = engine::ChainStatus;
   families.push_back(chain_gauge("holdfast_chain_usable", "1: payments run on this chain", chains,
                                  [](const Chain& chain) { return chain.usable ? 1.0 : 0.0; }));

@@ -25,7 +25,8 @@ class RequestMetrics {
 
  private:
   friend std::string metrics_text(const RequestMetrics&, const engine::Stats&,
-                                  std::span<const engine::ChainStatus>, bool);
+                                  std::span<const engine::ChainStatus>, bool,
+                                  const std::optional<engine::DeskCounts>&);
   static constexpr std::array<std::int64_t, 13> bounds_ms = {1,   2,   5,    10,   25,    50,   100,
                                                              250, 500, 1000, 2500, 10000, 60000};
   struct Histogram {
@@ -37,9 +38,11 @@ class RequestMetrics {
   std::map<Key, Histogram> requests_;
 };
 
+/// `desk` empty: the store cannot be asked now, so its gauges are left out.
 /// The Prometheus text format, version 0.0.4.
 inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 std::string metrics_text(const RequestMetrics& requests, const engine::Stats& stats,
-                         std::span<const engine::ChainStatus> chains, bool broken);
+                         std::span<const engine::ChainStatus> chains, bool broken,
+                         const std::optional<engine::DeskCounts>& desk);
 
 }  // namespace holdfast::http

@@ -120,11 +120,22 @@ Response Api::readiness() {
   return response;
 }
 
-Response Api::metrics_page() {
+// What is counted in memory is told whatever becomes of the store.
+Awaitable<Response> Api::metrics_page() {
+  std::optional<engine::DeskCounts> desk;
+  try {
+    desk = co_await engine_.desk_counts();
+  } catch (const store::StoreUnavailable&) {
+    desk.reset();
+  } catch (const store::StoreInDoubt&) {
+    desk.reset();
+  } catch (const store::StoreBusy&) {
+    desk.reset();
+  }
   Response response =
-      ok(metrics_text(metrics_, engine_.stats(), engine_.chains(), engine_.broken()));
+      ok(metrics_text(metrics_, engine_.stats(), engine_.chains(), engine_.broken(), desk));
   response.content_type = metrics_type;
-  return response;
+  co_return response;
 }
 
 }  // namespace holdfast::http

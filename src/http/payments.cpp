@@ -110,7 +110,6 @@ Awaitable<Response> Api::cancel_intent(Exchange& exchange) {
   co_return with_replay(ok(render_intent(answer->intent)), answer->replayed);
 }
 
-// Repeating it is harmless whatever its key: wanting out twice is wanting out.
 Awaitable<Response> Api::abandon_intent(Exchange& exchange) {
   const auto id = domain::intent_id_from(exchange.parameter);
   if (!id) co_return no_such_intent();
@@ -122,9 +121,10 @@ Awaitable<Response> Api::abandon_intent(Exchange& exchange) {
 
   const auto place = claim(exchange);
   if (!place) co_return response_of(still_running());
-  const auto intent = co_await engine_.abandon(exchange.asker.name, *id, std::move(reason));
-  if (!intent) co_return refused(exchange, intent.error());
-  co_return ok(render_intent(*intent));
+  const auto answer =
+      co_await engine_.abandon(caller_of(exchange, body.object), *id, std::move(reason));
+  if (!answer) co_return refused(exchange, answer.error());
+  co_return with_replay(ok(render_intent(answer->intent)), answer->replayed);
 }
 
 Awaitable<Response> Api::find_intent(Exchange& exchange) {

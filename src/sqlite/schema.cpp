@@ -323,7 +323,13 @@ DROP INDEX entries_of_slot;
 CREATE UNIQUE INDEX entries_of_slot ON entries (slot, tx_hash, turn) WHERE slot IS NOT NULL;
 )sql";
 
-constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth};
+// Migration 7: an operator's request about an account or a chain, asked again, is found by its key.
+constexpr const char* seventh = R"sql(
+CREATE UNIQUE INDEX events_of_request ON events (request_key)
+  WHERE request_key IS NOT NULL AND intent IS NULL;
+)sql";
+
+constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth, seventh};
 
 }  // namespace
 

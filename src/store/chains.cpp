@@ -9,12 +9,13 @@ namespace holdfast::store {
 namespace {
 
 void add_note(Txn& txn, std::string_view kind, std::string_view who, std::string reason,
-              std::int64_t now_ms) {
+              std::int64_t now_ms, const std::optional<Request>& request = std::nullopt) {
   Event event;
   event.at_ms = now_ms;
   event.kind = kind;
   event.who = who;
   event.reason = std::move(reason);
+  event.request = request;
   event.actor = who.empty() ? domain::Actor::system : domain::Actor::operator_;
   add_event(txn, std::nullopt, event);
 }
@@ -30,7 +31,13 @@ bool note_ref_found(Txn& txn, const RefFound& found) {
                  found.account) == 1;
 }
 
-Result<void> adopt_account(Txn& txn, const Adoption& adoption) {
+Result<Adopted> adopt_account(Txn& txn, const Adoption& adoption) {
+  const auto before = answered_at_desk(txn, adoption.request);
+  if (before.has_error()) return before.error();
+  if (*before) {
+    const auto row = find_account(txn, adoption.chain, adoption.account);
+    return Adopted{row ? row->adopted.value_or(adoption.sequence) : adoption.sequence, true};
+  }
   const auto changed =
       execute(txn,
               "UPDATE accounts SET adopted = max(coalesce(adopted, 0), $1) WHERE chain = $2"
@@ -42,8 +49,8 @@ Result<void> adopt_account(Txn& txn, const Adoption& adoption) {
   add_note(txn, "account", adoption.who,
            adoption.account.value + " of " + adoption.chain.value + " adopted at number " +
                std::to_string(adoption.sequence.value) + ": " + adoption.reason,
-           adoption.now_ms);
-  return {};
+           adoption.now_ms, adoption.request);
+  return Adopted{adoption.sequence, false};
 }
 
 void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::BlockRef& block) {
@@ -67,14 +74,15 @@ bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, st
   return halted == 1;
 }
 
-Result<void> acknowledge_chain(Txn& txn, const domain::ChainId& chain, std::string_view who,
-                               std::string_view reason, std::int64_t now_ms) {
+Result<bool> acknowledge_chain(Txn& txn, const domain::ChainId& chain, const Signature& by) {
+  const auto before = answered_at_desk(txn, by.request);
+  if (before.has_error() || *before) return before;
   const auto changed = execute(
       txn, "UPDATE chains SET halted = '', final_height = 0 WHERE chain = $1 AND halted <> ''",
       chain);
   if (changed != 1) return refuse(StoreError::not_found, chain.value + " is not halted");
-  add_note(txn, "chain", who, chain.value + " goes on: " + std::string(reason), now_ms);
-  return {};
+  add_note(txn, "chain", by.who, chain.value + " goes on: " + by.why, by.now_ms, by.request);
+  return false;
 }
 
 std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId& chain,

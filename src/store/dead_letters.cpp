@@ -139,6 +139,11 @@ std::uint64_t parked_count(Txn& txn) {
       number_of(txn, "SELECT count(*) FROM dead_letters WHERE ended_ms IS NULL"));
 }
 
+std::uint64_t review_count(Txn& txn) {
+  return static_cast<std::uint64_t>(number_of(
+      txn, "SELECT count(*) FROM intents WHERE state = 'needs_review' AND state <> 'settled'"));
+}
+
 Result<SignedLetter> redrive(Txn& txn, std::int64_t row, const Signature& by) {
   const auto opened = open_letter(txn, row, by);
   if (opened.has_error()) return opened.error();

@@ -42,15 +42,8 @@ struct DeadLetterPage {
 DeadLetterPage dead_letters(Txn& txn, std::size_t limit, std::int64_t cursor, bool open_only);
 std::optional<DeadLetter> dead_letter(Txn& txn, std::int64_t row);
 std::uint64_t parked_count(Txn& txn);
+std::uint64_t review_count(Txn& txn);
 
-/// Who ends a dead letter, and under which request.
-struct Signature {
-  std::string who;
-  std::string why;  ///< needed for a drop
-  std::optional<Request> request;
-  std::int64_t now_ms = 0;  ///< wall time
-  std::int64_t queue_ms = 0;  ///< the queue's time, for the job. Zero: `now_ms`
-};
 struct SignedLetter {
   DeadLetter letter;
   bool replayed = false;  ///< this request was answered before; nothing was written

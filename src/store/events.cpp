@@ -91,6 +91,16 @@ Result<std::optional<std::size_t>> answered_before(const std::vector<Event>& his
   return std::optional(static_cast<std::size_t>(before - history.begin()));
 }
 
+Result<bool> answered_at_desk(Txn& txn, const std::optional<Request>& request) {
+  if (!request) return false;
+  const auto before = first(
+      txn, "SELECT fingerprint FROM events WHERE request_key = $1 AND intent IS NULL",
+      [](const Row& row) { return row.digest(0); }, request->key);
+  if (!before) return false;
+  if (*before == request->fingerprint) return true;
+  return refuse(StoreError::key_reused, "the idempotency key came with another request before");
+}
+
 domain::Intent as_shown_after(const domain::Intent& now, const std::vector<Event>& history,
                               std::size_t at) {
   const Event& shown = history.at(at);

@@ -20,6 +20,10 @@ std::vector<Event> events_of(Txn& txn, std::int64_t intent_row);
 Result<std::optional<std::size_t>> answered_before(const std::vector<Event>& history,
                                                    const Request& request);
 
+/// Whether a request about no payment was answered before: `key_reused` when its key came with
+/// another.
+Result<bool> answered_at_desk(Txn& txn, const std::optional<Request>& request);
+
 /// The intent as it was shown right after `history[at]`: what an answer of the API shows. History
 /// never changes, so the view is the same for ever.
 domain::Intent as_shown_after(const domain::Intent& now, const std::vector<Event>& history,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/kill_point.hpp"
+#include "store/desk.hpp"
 #include "store/events.hpp"
 #include "store/moves.hpp"
 #include "store/reads.hpp"
@@ -163,8 +164,7 @@ Result<Answered> answer_move(Txn& txn, const Move& move) {
 
 Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
                                  const std::optional<domain::CallerId>& caller, domain::Actor actor,
-                                 std::string_view who, std::string_view reason,
-                                 std::int64_t now_ms) {
+                                 const Signature& by) {
   auto payment = load_payment(txn, id);
   const bool theirs = payment && (!caller || payment->intent().caller == *caller);
   if (!theirs) return refuse(StoreError::not_found, "there is no payment " + text(id));
@@ -173,18 +173,45 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
     return refuse(domain::TransitionError::terminal,
                   "the payment has ended as " + std::string(domain::to_text(intent.state)));
   }
-  if (intent.cancel_asked) return payment->facts();
-  intent.cancel_asked = true;
-  save_standing(txn, payment->row, now_ms);
+  // Asked already: only the request is new, so that its repetition gets its answer.
+  if (intent.cancel_asked && !by.request) return payment->facts();
+  if (!intent.cancel_asked) {
+    intent.cancel_asked = true;
+    save_standing(txn, payment->row, by.now_ms);
+  }
   Event event;
-  event.at_ms = now_ms;
+  event.at_ms = by.now_ms;
   event.kind = "cancel";
   event.actor = actor;
-  event.who = who;
-  event.reason = reason;
+  event.who = by.who;
+  event.reason = by.why;
   event.version = intent.version;
+  event.request = by.request;
   add_event(txn, payment->row.row, event);
   return payment->facts();
+}
+
+Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by) {
+  if (by.request) {
+    auto before = earlier_answer(txn, id, *by.request);
+    if (before.has_error()) return before.error();
+    if (*before) return Abandoned{std::move((*before)->intent), std::nullopt};
+  }
+  Move cancel;
+  cancel.id = id;
+  cancel.to = domain::IntentState::canceled;
+  cancel.actor = domain::Actor::operator_;
+  cancel.who = by.who;
+  cancel.reason = by.why;
+  cancel.request = by.request;
+  cancel.now_ms = by.now_ms;
+  auto facts = move_intent(txn, cancel);
+  if (facts.has_error() && (facts.error().code == domain::TransitionError::illegal_move ||
+                            facts.error().code == domain::TransitionError::wrong_actor)) {
+    facts = ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, by);
+  }
+  if (facts.has_error()) return facts.error();
+  return Abandoned{facts->intent, std::move(*facts)};
 }
 
 }  // namespace holdfast::store

@@ -221,6 +221,15 @@ struct RefFound {
   std::int64_t now_ms = 0;
 };
 
+/// Who decided something, why, and by which request.
+struct Signature {
+  std::string who;
+  std::string why;  ///< needed for a drop
+  std::optional<Request> request;
+  std::int64_t now_ms = 0;  ///< wall time
+  std::int64_t queue_ms = 0;  ///< the queue's time, for the job. Zero: `now_ms`
+};
+
 /// An operator answers for an account's numbers below `sequence`.
 struct Adoption {
   domain::ChainId chain;
@@ -229,6 +238,11 @@ struct Adoption {
   std::string who;
   std::string reason;
   std::int64_t now_ms = 0;
+  std::optional<Request> request = std::nullopt;
+};
+struct Adopted {
+  domain::Sequence goes_on_from;
+  bool replayed = false;  ///< the same request was answered before; nothing was written
 };
 
 /// What is kept of a chain from one process to the next.

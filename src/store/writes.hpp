@@ -36,8 +36,14 @@ Result<Answered> answer_move(Txn& txn, const Move& move);
 /// Records that somebody wants out; section 4 decides what becomes of it. Raises the version.
 Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
                                  const std::optional<domain::CallerId>& caller, domain::Actor actor,
-                                 std::string_view who, std::string_view reason,
-                                 std::int64_t now_ms);
+                                 const Signature& by);
+
+struct Abandoned {
+  domain::Intent intent;  ///< as the first answer to this request showed it
+  std::optional<domain::Facts> facts;  ///< empty: a repeated request, nothing was written
+};
+/// An operator wants out: canceled where that is possible still, else asked for as above.
+Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by);
 
 // ---- slots and attempts -----------------------------------------------------------------------
 
@@ -87,7 +93,8 @@ bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxH
 /// found for a ref stays. False: it was known.
 bool note_ref_found(Txn& txn, const RefFound& found);
 /// `not_found` for an account no engine ever took over. Raises what was answered for; never lowers.
-Result<void> adopt_account(Txn& txn, const Adoption& adoption);
+/// The same request again is a replay, and writes nothing: `key_reused` with other content.
+Result<Adopted> adopt_account(Txn& txn, const Adoption& adoption);
 /// The newest final block that was seen.
 void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::BlockRef& block);
 /// Nothing is claimed or posted on this chain until `acknowledge_chain`. False: it is halted
@@ -95,8 +102,8 @@ void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::Bloc
 bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, std::int64_t now_ms);
 /// `not_found` when the chain is not halted. Forgets the final block that was seen: what the chain
 /// says now counts.
-Result<void> acknowledge_chain(Txn& txn, const domain::ChainId& chain, std::string_view who,
-                               std::string_view reason, std::int64_t now_ms);
+/// True: the same request was answered before, and nothing is written.
+Result<bool> acknowledge_chain(Txn& txn, const domain::ChainId& chain, const Signature& by);
 
 // ---- the queue
 // --------------------------------------------------------------------------------------

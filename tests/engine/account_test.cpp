@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "rig.hpp"
+#include "store/writes.hpp"
 
 using namespace holdfast;
 using domain::AttemptKind;
@@ -31,7 +32,7 @@ std::size_t noops(Rig& rig, const domain::IntentId& id) {
 }
 
 void abandon(Rig& rig, const domain::IntentId& id) {
-  REQUIRE(rig.run(rig.engine->abandon("ann", id, "not wanted")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), id, "not wanted")).has_value());
 }
 
 /// Mines a block a second, so that chain time goes on too.
@@ -175,4 +176,32 @@ TEST_CASE("account: no block, no bump: the same bytes go out again") {
   mine_for(rig, 5);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
   check_paid_once(rig, intent);
+}
+
+TEST_CASE("account: a noop that cannot be quoted is shown with its account, until it is") {
+  Rig rig(by_hand());
+  rig.start();
+  const domain::Intent one = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(one.id, IntentState::confirming, 5'000));
+  rig.chain.forget_pool();
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), one.id, "changed mind")).has_value());
+  rig.chain.script().fail_next(sim::ChainCall::simulate,
+                               ports::Refused{ports::RefusalKind::reverted, "no code"}, 20);
+  for (int i = 0; i < 60 && !rig.detail(one.id).slot->handed_over; ++i) rig.world.run_for(1'000);
+  REQUIRE(rig.detail(one.id).slot->handed_over);
+  rig.world.run_for(5'000);
+  const auto trouble = rig.run(rig.engine->accounts()).front().trouble;
+  CHECK_MESSAGE(trouble.find("its noop cannot be quoted") != std::string::npos, trouble);
+  SUBCASE("and it is signed then") {
+    mine_for(rig, 60);
+    CHECK(rig.run(rig.engine->accounts()).front().trouble.empty());
+    CHECK(rig.detail(one.id).slot->state == SlotState::consumed);
+  }
+  SUBCASE("but not under another engine's epoch: that ends this one's work on the store") {
+    rig.run(rig.store->write([](store::Txn& txn) {
+      return store::take_over_account(txn, {"sim:1"}, {"relayer0"}, "another", 1);
+    }));
+    rig.world.run_for(60'000);
+    CHECK(rig.engine->broken());
+  }
 }

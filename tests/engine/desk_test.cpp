@@ -200,7 +200,7 @@ TEST_CASE("B8: abandoned in review, the account uses up the number, and then the
   const domain::Intent intent = in_review(rig, rig.payout(), false);
   rig.start();
   rig.world.run_for(3'000);
-  REQUIRE(rig.run(rig.engine->abandon("ann", intent.id, "not wanted")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), intent.id, "not wanted")).has_value());
   CHECK(rig.state(intent.id) == IntentState::needs_review);
   rig.world.run_for(10'000);
   REQUIRE(rig.chain.posts().size() == 2);
@@ -346,7 +346,7 @@ TEST_CASE(
       why(resolve(rig, intent.id, as(Resolution::rebroadcast), "a"), EngineError::wrong_state),
       "acknowledge that first"));
   CHECK(rig.chain.posts().size() == 1);
-  REQUIRE(rig.run(rig.engine->acknowledge("ann", {"sim:1"}, "looked at it")).has_value());
+  REQUIRE(rig.run(rig.engine->acknowledge(rig.by("ann"), {"sim:1"}, "looked at it")).has_value());
   rig.world.run_for(5'000);  // the chain is looked at afresh first
   CHECK(resolve(rig, intent.id, as(Resolution::rebroadcast), "b").has_value());
 }

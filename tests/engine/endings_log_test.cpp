@@ -75,7 +75,7 @@ TEST_CASE("log: a caller's and an operator's cancel have a line, a settled payme
   const domain::Intent paid = rig.create("three", rig.payout());
   REQUIRE(rig.run(rig.engine->cancel(rig.caller("c"), ours.id, "sold out")).has_value());
   REQUIRE(rig.run(rig.engine->cancel(rig.caller("c"), ours.id, "sold out")).has_value());
-  REQUIRE(rig.run(rig.engine->abandon("desk", theirs.id, "dispute")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("desk"), theirs.id, "dispute")).has_value());
   REQUIRE(rig.reaches(paid.id, IntentState::settled, 30'000));
   CHECK(endings.lines() == std::vector<std::string>{line_of(ours, "canceled", "\"sold out\""),
                                                     line_of(theirs, "canceled", "dispute")});
@@ -102,4 +102,23 @@ TEST_CASE("log: a chain that stands still has one line, and another when it move
   rig.chain.mine();
   rig.world.run_for(200'000);
   CHECK(lines.lines().size() == 2);
+}
+
+TEST_CASE("log: a payment that the listener ends has one line of its end, and an alarm") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.set_gas(450'000);  // more than it was signed for
+  const Lines all("");
+  rig.chain.mine(4);
+  REQUIRE(rig.reaches(intent.id, IntentState::failed, 30'000));
+  std::size_t named = 0;
+  for (const std::string& line : all.lines()) {
+    const bool alarm = line.starts_with("payment_did_not_move");
+    if (!alarm && line.find(domain::text(intent.id)) != std::string::npos) ++named;
+  }
+  CHECK(named == 1);
 }

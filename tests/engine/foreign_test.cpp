@@ -67,13 +67,15 @@ TEST_CASE("foreign: an account used elsewhere takes no claims until it is adopte
   rig.world.run_for(10'000);
   CHECK(rig.state(waiting.id) == IntentState::authorized);
   // Not final yet: what they were is not known.
-  const auto early = rig.run(rig.engine->adopt("ann", rig.chain.info().id, relayer, "my script"));
+  const auto early =
+      rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "my script"));
   REQUIRE_FALSE(early.has_value());
   CHECK(early.error().code == engine::EngineError::try_again);
   mine_for(rig, 6);
-  const auto adopted = rig.run(rig.engine->adopt("ann", rig.chain.info().id, relayer, "my script"));
+  const auto adopted =
+      rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "my script"));
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
-  CHECK(*adopted == domain::Sequence{3});
+  CHECK(adopted->goes_on_from == domain::Sequence{3});
   REQUIRE(mined_until(rig, waiting.id, IntentState::settled, 90));
   CHECK(rig.detail(waiting.id).slot->sequence == domain::Sequence{3});
   check_paid_once(rig, waiting);
@@ -82,9 +84,10 @@ TEST_CASE("foreign: an account used elsewhere takes no claims until it is adopte
   rig.crash();
   rig.world.run_for(5'000);
   CHECK_FALSE(is_blocked(rig));
-  const auto again = rig.run(rig.engine->adopt("ann", rig.chain.info().id, relayer, "again"));
+  const auto again =
+      rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "again"));
   REQUIRE_FALSE(again.has_value());
-  CHECK(again.error().code == engine::EngineError::bad_terms);
+  CHECK(again.error().code == engine::EngineError::wrong_state);
 }
 
 TEST_CASE("C2: a payout that the lost part of the store paid is found by its ref, not paid again") {
@@ -108,7 +111,7 @@ TEST_CASE("C2: a payout that the lost part of the store paid is found by its ref
   CHECK(retried.ref == paid.ref);
   fresh.world.run_for(10'000);
   const auto adopted =
-      fresh.run(fresh.engine->adopt("ann", fresh.chain.info().id, relayer, "restored"));
+      fresh.run(fresh.engine->adopt(fresh.by("ann"), fresh.chain.info().id, relayer, "restored"));
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
   REQUIRE(mined_until(fresh, retried.id, IntentState::settled, 90));
   CHECK(fresh.find(retried.id).tx_hash == post.hash);
@@ -134,7 +137,8 @@ TEST_CASE("foreign: a number used by no transaction is answered for, shown, and 
   const auto status = rig.run(rig.engine->accounts()).front();
   CHECK(status.found_empty == std::vector<domain::Sequence>{{1}});
   const auto adopt = [&] {
-    return rig.run(rig.engine->adopt("ann", rig.chain.info().id, relayer, "an authorization"));
+    return rig.run(
+        rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "an authorization"));
   };
   const auto early = adopt();
   REQUIRE_FALSE(early.has_value());
@@ -145,7 +149,7 @@ TEST_CASE("foreign: a number used by no transaction is answered for, shown, and 
   CHECK(rig.engine->stats().slot_mismatches == mismatches);
   const auto adopted = adopt();
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
-  CHECK(*adopted == domain::Sequence{3});
+  CHECK(adopted->goes_on_from == domain::Sequence{3});
   CHECK(rig.chain.mined(theirs).has_value());
   const auto events = rig.run(rig.engine->events(0, 500));
   CHECK(std::any_of(events.begin(), events.end(), [](const engine::HistoryItem& item) {
@@ -186,34 +190,6 @@ TEST_CASE("foreign: numbers that nothing is found at hold up the end of no other
   mine_for(rig, 60);
   CHECK(rig.engine->stats().slot_mismatches == mismatches);
   check_audit(rig);
-}
-
-TEST_CASE("account: a noop that cannot be quoted is shown with its account, until it is") {
-  Rig rig(by_hand());
-  rig.start();
-  const domain::Intent one = rig.create("one", rig.payout());
-  REQUIRE(rig.reaches(one.id, IntentState::confirming, 5'000));
-  rig.chain.forget_pool();
-  REQUIRE(rig.run(rig.engine->abandon("ann", one.id, "changed mind")).has_value());
-  rig.chain.script().fail_next(sim::ChainCall::simulate,
-                               ports::Refused{ports::RefusalKind::reverted, "no code"}, 20);
-  for (int i = 0; i < 60 && !rig.detail(one.id).slot->handed_over; ++i) rig.world.run_for(1'000);
-  REQUIRE(rig.detail(one.id).slot->handed_over);
-  rig.world.run_for(5'000);
-  const auto trouble = rig.run(rig.engine->accounts()).front().trouble;
-  CHECK_MESSAGE(trouble.find("its noop cannot be quoted") != std::string::npos, trouble);
-  SUBCASE("and it is signed then") {
-    mine_for(rig, 60);
-    CHECK(rig.run(rig.engine->accounts()).front().trouble.empty());
-    CHECK(rig.detail(one.id).slot->state == SlotState::consumed);
-  }
-  SUBCASE("but not under another engine's epoch: that ends this one's work on the store") {
-    rig.run(rig.store->write([](store::Txn& txn) {
-      return store::take_over_account(txn, {"sim:1"}, relayer, "another", 1);
-    }));
-    rig.world.run_for(60'000);
-    CHECK(rig.engine->broken());
-  }
 }
 
 TEST_CASE(
@@ -270,10 +246,12 @@ TEST_CASE(
     CHECK(rig.chain.posts().size() == posts);
   }
   SUBCASE("until it is acknowledged") {
-    REQUIRE(rig.run(rig.engine->acknowledge("ann", rig.chain.info().id, "looked")).has_value());
-    const auto twice = rig.run(rig.engine->acknowledge("ann", rig.chain.info().id, "looked"));
+    REQUIRE(
+        rig.run(rig.engine->acknowledge(rig.by("ann"), rig.chain.info().id, "looked")).has_value());
+    const auto twice =
+        rig.run(rig.engine->acknowledge(rig.by("ann"), rig.chain.info().id, "looked"));
     REQUIRE_FALSE(twice.has_value());
-    CHECK(twice.error().code == engine::EngineError::not_found);
+    CHECK(twice.error().code == engine::EngineError::wrong_state);
     rig.world.run_for(5'000);
     CHECK(rig.engine->chains().front().why.find("was final") == std::string::npos);
   }
@@ -294,7 +272,8 @@ TEST_CASE("F7: mined again at another price, a transaction costs what was really
     rig.chain.reorg(6, sim::ScriptedChain::Fate::repooled);
     if (seen_gone) rig.world.run_for(5'000);
     mine_for(rig, 4);
-    REQUIRE(rig.run(rig.engine->acknowledge("ann", rig.chain.info().id, "looked")).has_value());
+    REQUIRE(
+        rig.run(rig.engine->acknowledge(rig.by("ann"), rig.chain.info().id, "looked")).has_value());
     mine_for(rig, 60);
     REQUIRE(rig.chain.mined(hash).has_value());
     const domain::Amount after = rig.chain.mined(hash)->fee_paid;
@@ -379,13 +358,14 @@ TEST_CASE("C2: what the lost part of the store left in the pool blocks the accou
   CHECK(is_blocked(fresh));
   const domain::Intent retried = fresh.create("lost", fresh.payout());
   const auto early =
-      fresh.run(fresh.engine->adopt("ann", fresh.chain.info().id, relayer, "restored"));
+      fresh.run(fresh.engine->adopt(fresh.by("ann"), fresh.chain.info().id, relayer, "restored"));
   REQUIRE_FALSE(early.has_value());
   CHECK(early.error().code == engine::EngineError::try_again);
   fresh.chain.hold_pool(false);
   mine_for(fresh, 8);
-  REQUIRE(fresh.run(fresh.engine->adopt("ann", fresh.chain.info().id, relayer, "restored"))
-              .has_value());
+  REQUIRE(
+      fresh.run(fresh.engine->adopt(fresh.by("ann"), fresh.chain.info().id, relayer, "restored"))
+          .has_value());
   REQUIRE(mined_until(fresh, retried.id, IntentState::settled, 90));
   CHECK(fresh.find(retried.id).tx_hash == post.hash);
   CHECK(fresh.chain.moved(retried.ref) == 1);

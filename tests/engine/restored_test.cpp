@@ -26,7 +26,7 @@ void put_back(Rig& rig) {
 }
 
 auto adopt(Rig& rig) {
-  return rig.run(rig.engine->adopt("ann", rig.chain.info().id, rig.accounts.front(), "looked"));
+  return rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, rig.accounts.front(), "looked"));
 }
 
 /// Asked again until the numbers that may have been forgotten are used and read.
@@ -72,7 +72,7 @@ TEST_CASE("restored: bytes that wait behind a gap are ended before anything is s
   CHECK(at_once.error().code == engine::EngineError::try_again);
   const auto adopted = adopt_when_read(rig);
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
-  CHECK(adopted->value >= 4);
+  CHECK(adopted->goes_on_from.value >= 4);
   REQUIRE(rig.reaches(again.id, IntentState::settled, 60'000));
   rig.world.run_for(60'000);
   testing::check_paid_once(rig, again);
@@ -92,7 +92,7 @@ TEST_CASE("restored: a chain without numbers sends nothing until it is acknowled
   rig.world.run_for(60'000);
   CHECK(rig.state(waiting.id) == IntentState::authorized);
   CHECK(rig.opaque->sends() == 0);
-  const auto chains = rig.run(rig.engine->acknowledge("ann", without_numbers, "looked"));
+  const auto chains = rig.run(rig.engine->acknowledge(rig.by("ann"), without_numbers, "looked"));
   REQUIRE_MESSAGE(chains.has_value(), chains.error().detail);
   REQUIRE(rig.reaches(waiting.id, IntentState::confirming, 60'000));
   CHECK(rig.opaque->sends(waiting.id) == 1);

@@ -120,6 +120,12 @@ engine::Caller Rig::caller(const std::string& key) const {
   return out;
 }
 
+engine::Caller Rig::by(const std::string& who) {
+  engine::Caller out = caller(who + std::to_string(++requests));
+  out.id = {who};
+  return out;
+}
+
 domain::Intent Rig::create(const std::string& key, const engine::NewPayment& payment) {
   auto answer = run(engine->create(caller(key), payment));
   REQUIRE_MESSAGE(answer.has_value(), answer.error().detail);

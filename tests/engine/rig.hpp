@@ -63,6 +63,8 @@ class Rig {
   domain::SignedAmount pending_hold(const std::string& chain);
 
   engine::Caller caller(const std::string& key) const;
+  /// A request of its own, each time.
+  engine::Caller by(const std::string& who);
 
   template <class T>
   T run(boost::asio::awaitable<T> task) {
@@ -84,6 +86,7 @@ class Rig {
   sim::ScriptedSigner signer;
   test::TempFolder folder;
   test::FaultVfs disk{"rig"};
+  int requests = 0;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<engine::Engine> engine;
 };

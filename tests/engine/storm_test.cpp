@@ -113,7 +113,7 @@ struct Storm {
   void abandon_one() {
     if (intents.empty()) return;
     const domain::Intent& one = intents[draw(random, intents.size())];
-    std::ignore = rig.run(rig.engine->abandon("ann", one.id, "changed mind"));
+    std::ignore = rig.run(rig.engine->abandon(rig.by("ann"), one.id, "changed mind"));
   }
 
   void calm() {

@@ -111,7 +111,9 @@ TEST_CASE("metrics: a histogram's buckets are cumulative and end with its count"
   for (const std::int64_t ms : {0, 1, 2, 3, 70'000}) {
     requests.count("GET", "/healthz", 200, ms);
   }
-  const std::string text = metrics_text(requests, {}, {}, false);
+  const std::string text = metrics_text(requests, {}, {}, false, engine::DeskCounts{2, 3});
+  CHECK(text.find("\nholdfast_dead_letters_open 2\n") != std::string::npos);
+  CHECK(text.find("\nholdfast_reviews_open 3\n") != std::string::npos);
   const auto has = [&](const std::string& line) {
     CAPTURE(line);
     CHECK(text.find(line + "\n") != text.npos);

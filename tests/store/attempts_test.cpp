@@ -36,7 +36,8 @@ TEST_CASE("store: bytes of a version that was overtaken are not stored") {
   const store::AttemptToStore wanted = at.wanted();
   REQUIRE(at.db
               .write([&](store::Txn& txn) {
-                return store::ask_cancel(txn, at.id, {}, Actor::operator_, "ann", "stop", 1);
+                return store::ask_cancel(txn, at.id, {}, Actor::operator_,
+                                         {"ann", "stop", {}, 1, 0});
               })
               .has_value());
   CHECK(refused_with(at.store(wanted), StoreError::version_conflict));

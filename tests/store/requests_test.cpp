@@ -258,7 +258,8 @@ TEST_CASE("store: asking for a cancel is recorded once, and refused when the pay
   desk.bring_to(id, IntentState::settling);
   const auto ask = [&](const domain::CallerId& caller) {
     return db.write([&](store::Txn& txn) {
-      return store::ask_cancel(txn, id, caller, Actor::operator_, "ann", "stuck", desk.now_ms);
+      return store::ask_cancel(txn, id, caller, Actor::operator_,
+                               {"ann", "stuck", {}, desk.now_ms, 0});
     });
   };
   CHECK(refused_with(ask({"stranger"}), StoreError::not_found));

@@ -96,6 +96,7 @@ TEST_CASE("schema: no row of the hot queries is found by walking a table") {
   searches("SELECT 1 FROM slots WHERE account = 1 AND standing = 'released' AND sequence >= 5");
   searches("SELECT 1 FROM slots WHERE account = 1 AND sequence = 5 AND standing <> 'released'");
   searches("SELECT 1 FROM slots WHERE item = 1 ORDER BY row");
+  searches("SELECT 1 FROM events WHERE request_key = x'00' AND intent IS NULL");
   searches("SELECT 1 FROM attempts WHERE intent = 1 ORDER BY row");
   searches("SELECT 1 FROM attempts WHERE slot = 1 ORDER BY row");
   searches("SELECT 1 FROM entries WHERE intent = 1");

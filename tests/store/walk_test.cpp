@@ -190,7 +190,8 @@ void Walk::operate(const IntentId& id) {
   const Facts now = desk_.facts(id);
   if (below(3) == 0) {
     count(db.write([&](store::Txn& txn) {
-              return store::ask_cancel(txn, id, {}, Actor::operator_, "ann", "walk", desk_.now_ms);
+              return store::ask_cancel(txn, id, {}, Actor::operator_,
+                                       {"ann", "walk", {}, desk_.now_ms, 0});
             }).has_value());
     return;
   }

@@ -61,6 +61,18 @@ struct Found {
   domain::Verdict verdict{};
 };
 
+/// What waits for a person now.
+struct DeskCounts {
+  std::uint64_t dead_letters = 0;  ///< parked
+  std::uint64_t reviews = 0;
+};
+
+/// An account goes on from this number.
+struct Adopted {
+  domain::Sequence goes_on_from;
+  bool replayed = false;
+};
+
 /// One sending account, as stored and as the chain was read last.
 struct AccountStatus {
   domain::ChainId chain;

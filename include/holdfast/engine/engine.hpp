@@ -257,9 +257,8 @@ class Engine {
   /// Before settling only; afterwards `too_late` and nothing changes.
   Awaitable<Result<Answer>> cancel(Caller caller, domain::IntentId id, std::string reason);
   /// An operator wants out: cancel if it can be, else `cancel_asked` is recorded and the rules
-  /// decide.
-  Awaitable<Result<domain::Intent>> abandon(std::string who, domain::IntentId id,
-                                            std::string reason);
+  /// decide. Safe to repeat: the same key and request gets the first answer again.
+  Awaitable<Result<Answer>> abandon(Caller who, domain::IntentId id, std::string reason);
 
   // ---- reads. `caller` empty: anybody's. `not_found` for another caller's.
 
@@ -297,6 +296,7 @@ class Engine {
   /// changed by a refusal: `wrong_state`, `unproven` (the sentence names what is missing),
   /// `try_again` (a node cannot answer).
   Awaitable<Result<Resolved>> resolve(Caller who, domain::IntentId id, Resolve wanted);
+  Awaitable<DeskCounts> desk_counts();
   Awaitable<std::vector<AccountStatus>> accounts();
   /// Derives the account's open numbers again from the chain. Safe to repeat. `not_found`,
   /// `try_again`.
@@ -304,12 +304,13 @@ class Engine {
                                                domain::Address account);
   /// An operator answers for what used this account without this store: its claims go on from the
   /// chain's count, which is returned. Refused until those transactions were searched for payments
-  /// of ours (`try_again`), and when it is not blocked (`bad_terms`).
-  Awaitable<Result<domain::Sequence>> adopt(std::string who, domain::ChainId chain,
-                                            domain::Address account, std::string reason);
+  /// of ours (`try_again`), and when it is not blocked (`wrong_state`). Safe to repeat: the same
+  /// key and request is answered as before, and adopts nothing else.
+  Awaitable<Result<Adopted>> adopt(Caller who, domain::ChainId chain, domain::Address account,
+                                   std::string reason);
   /// An operator has looked at a chain that took back finality: claims and posts go on.
-  /// `not_found` when it is not halted.
-  Awaitable<Result<void>> acknowledge(std::string who, domain::ChainId chain, std::string reason);
+  /// `wrong_state` when it is not halted. Safe to repeat, as `adopt`; true says that it was.
+  Awaitable<Result<bool>> acknowledge(Caller who, domain::ChainId chain, std::string reason);
 
   // ---- keys
 
