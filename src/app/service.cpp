@@ -308,11 +308,18 @@ int check_config(const std::string& config_path) {
     std::fprintf(stderr, "%s: %s\n", config_path.c_str(), checked.error().detail.c_str());
     return exit_usage;
   }
-  if (checked->problems.empty()) {
+  const auto keys = checked->problems.empty() ? key_file_problems(checked->config.chains)
+                                              : std::vector<std::string>{};
+  for (const std::string& one : keys) {
+    std::fprintf(stderr, "%s: %s\n", config_path.c_str(), one.c_str());
+  }
+  if (checked->problems.empty() && keys.empty()) {
     std::printf("%s: all well\n", config_path.c_str());
     return exit_done;
   }
-  std::fputs(problems_as_text(config_path, checked->problems).c_str(), stderr);
+  if (!checked->problems.empty()) {
+    std::fputs(problems_as_text(config_path, checked->problems).c_str(), stderr);
+  }
   return exit_usage;
 }
 

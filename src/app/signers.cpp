@@ -7,6 +7,19 @@
 
 namespace holdfast::app {
 
+std::vector<std::string> key_file_problems(const std::vector<ChainConfig>& chains) {
+  signer::LocalSigner trial(evm::account_of_public_key);
+  std::vector<std::string> out;
+  for (const ChainConfig& chain : chains) {
+    for (const AccountConfig& account : chain.accounts) {
+      if (account.key_file.empty()) continue;
+      const auto address = trial.add_key_file(account.key_file);
+      if (!address) out.push_back(chain.evm.id.value + ": " + address.error().detail);
+    }
+  }
+  return out;
+}
+
 Result<Signers> open_signers(const std::vector<ChainConfig>& chains, ports::Entropy& entropy) {
   auto signer = std::make_unique<signer::LocalSigner>(evm::account_of_public_key);
   std::array<Byte, 32> chance{};

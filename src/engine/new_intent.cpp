@@ -105,7 +105,8 @@ Result<domain::Intent> intent_of_request(Core& core, const Caller& caller,
     intent.publish_before_s = intent.validity.before_s - core.config.publish_margin_s;
   } else {
     intent.state = domain::IntentState::authorized;
-    intent.publish_before_s = now_s + core.config.expires_after_s;
+    intent.publish_before_s =
+        now_s + (wanted.validity_s == 0 ? core.config.expires_after_s : *validity_s);
   }
   return intent;
 }

@@ -225,8 +225,36 @@ Awaitable<void> recover(Core& core) {
   log::info("recovered", {{"own_leases", returned}});
 }
 
+namespace {
+
+// Nobody signed it in time. As for what is not signed elsewhere, the chain's clock must say so too:
+// a wall clock that jumped ends no payment.
+Awaitable<void> expire_unsigned(Core& core, std::int64_t& cursor) {
+  constexpr std::size_t most_looked_at = 1'000;
+  const store::Unsigned found = co_await core.parts.store.read(
+      [now_s = core.wall_ms() / 1000, after = cursor](store::Txn& txn) {
+        return store::expired_unsigned(txn, now_s, after, most_looked_at);
+      });
+  for (const domain::Intent& intent : found.expired) {
+    Unit* const unit = core.unit(intent.terms.chain);
+    if (unit == nullptr || unit->view.latest_time_s() < intent.publish_before_s) continue;
+    store::Move cancel;
+    cancel.id = intent.id;
+    cancel.to = domain::IntentState::canceled;
+    cancel.from = domain::IntentState::created;
+    cancel.actor = domain::Actor::system;
+    cancel.reason = "expired";
+    // Signed at the last moment, or canceled: then it is not ours to end.
+    std::ignore = co_await core.move(std::move(cancel));
+  }
+  cursor = found.next;
+}
+
+}  // namespace
+
 Awaitable<void> sweep(Core& core) {
   constexpr std::size_t most_looked_at = 1'000;
+  std::int64_t cursor = 0;
   while (!core.draining && !core.broken) {
     try {
       const std::int64_t queue_ms = core.queue_ms();
@@ -237,6 +265,7 @@ Awaitable<void> sweep(Core& core) {
         core.alarm("undriven_intent", {{"intent", domain::text(id)}});
       }
       if (!found.empty()) core.wake();
+      co_await expire_unsigned(core, cursor);
     } catch (const store::StoreInDoubt& what) {
       core.break_off(what.what());
     } catch (const store::StoreUnavailable& what) {

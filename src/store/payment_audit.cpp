@@ -175,6 +175,39 @@ void check_settled(const Case& c, const EntryCounts& entries) {
   if (entries.posts != 1) c.say(9, "it is settled and nothing was posted");
 }
 
+// A payout that stands on a transaction: one of its own, one that stood at one of its numbers or
+// was found to carry its ref, or one that a person named. Authorizations may be run by anyone.
+void check_cited(Txn& txn, const Case& c) {
+  const domain::Intent& intent = c.payment.intent();
+  const bool stands =
+      intent.state == IntentState::confirming || intent.state == IntentState::settled;
+  if (!stands || !intent.tx_hash) return;
+  const domain::TxHash& cited = *intent.tx_hash;
+  bool own = false;
+  bool has_numbers = false;
+  for (const domain::Attempt& attempt : c.payment.attempts) {
+    has_numbers = has_numbers || attempt.slot.has_value();
+    if (attempt.hash != cited) continue;
+    if (attempt.kind == AttemptKind::noop) {
+      c.say(9, "it stands on " + cited.hex() + ", which is a noop of its number and moves nothing");
+      return;
+    }
+    own = true;
+  }
+  if (own || intent.bearer || !has_numbers) return;
+  const bool at_its_number =
+      std::any_of(c.payment.slots.begin(), c.payment.slots.end(),
+                  [&](const SlotRow& row) { return row.slot.consumed_by == cited; });
+  const bool named = std::any_of(c.history.begin(), c.history.end(), [&](const Event& step) {
+    return step.actor == domain::Actor::operator_ && step.tx_hash == cited;
+  });
+  const bool carries_ref =
+      number_of(txn, "SELECT EXISTS (SELECT 1 FROM refs_found WHERE ref = $1 AND tx_hash = $2)",
+                intent.ref, cited) == 1;
+  if (at_its_number || named || carries_ref) return;
+  c.say(9, "it stands on " + cited.hex() + ", which is none of the transactions signed for it");
+}
+
 void check_terms(const Case& c) {
   const domain::Intent& intent = c.payment.intent();
   if (domain::derive_ref(intent.id, intent.terms) != intent.ref) {
@@ -200,6 +233,7 @@ void audit_payment(Txn& txn, AuditReport& report, std::int64_t intent_row) {
   check_attempts(c);
   check_history(c);
   check_settled(c, entries);
+  check_cited(txn, c);
 }
 
 }  // namespace holdfast::store

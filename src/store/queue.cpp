@@ -213,6 +213,28 @@ std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std:
   return found;
 }
 
+Unsigned expired_unsigned(Txn& txn, std::int64_t now_s, std::int64_t after, std::size_t limit) {
+  static const std::string sql = std::string("SELECT i.row, ")
+                                     .append(intent_columns)
+                                     .append(
+                                         " FROM intents i WHERE i.state = 'created'"
+                                         " AND i.state <> 'settled' AND i.row > $1"
+                                         " ORDER BY i.row LIMIT $2");
+  Unsigned out;
+  std::size_t looked = 0;
+  each(
+      txn, sql,
+      [&](const Row& row) {
+        domain::Intent intent = intent_from(row, 1);
+        ++looked;
+        out.next = row.number(0);
+        if (intent.publish_before_s <= now_s) out.expired.push_back(std::move(intent));
+      },
+      after, limit);
+  if (looked < limit) out.next = 0;
+  return out;
+}
+
 // ---- reads
 // ----------------------------------------------------------------------------------------------
 

@@ -90,6 +90,31 @@ TEST_CASE("cli: check-config passes the shipped file") {
   }
 }
 
+TEST_CASE("cli: check-config looks at key files as a start does, and tells nothing of them") {
+  const TempFolder folder;
+  const std::string path = folder / "pay.toml";
+  const std::string key = folder / "account.key";
+  std::ofstream(path) << "[[chain]]\nid = \"eip155:1\"\nrpc_url = \"http://127.0.0.1:1\"\n"
+                         "[[chain.asset]]\naddress = \"native\"\n[[chain.account]]\n"
+                         "key_file = \""
+                      << key << "\"\n";
+  const auto said = [&](const std::string& part) {
+    const Ended ended = run({"check-config", path});
+    CHECK(ended.code == 2);
+    CHECK(ended.out.empty());
+    CHECK_MESSAGE(ended.err.find(part) != std::string::npos, ended.err);
+    CHECK(ended.err.find("4a4a") == std::string::npos);
+  };
+  said("account.key");
+  std::ofstream(key) << std::string(32, '4') + "4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a" << "\n";
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  said("account.key");
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  CHECK(run({"check-config", path}).code == 0);
+  std::ofstream(key) << "4a4a\n";
+  said("account.key");
+}
+
 TEST_CASE("cli: check-config and serve name every problem, and none of the values") {
   const TempFolder folder;
   const std::string path = folder / "bad.toml";

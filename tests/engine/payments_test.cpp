@@ -252,3 +252,41 @@ TEST_CASE("engine: a bearer authorization that reverts stays open until its end 
   CHECK(rig.chain.posts().size() == 2);
   check_audit(rig);
 }
+
+TEST_CASE("engine: a payout's validity_s is until when it is posted, within the limits") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  engine::NewPayment payment = rig.payout();
+  payment.validity_s = 90;
+  const domain::Intent intent = rig.create("one", payment);
+  CHECK(intent.publish_before_s == intent.created_ms / 1000 + 90);
+  CHECK(rig.create("two", rig.payout()).publish_before_s > intent.publish_before_s + 3'600);
+  payment.validity_s = 59;
+  const auto refused = rig.run(rig.engine->create(rig.caller("three"), payment));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == engine::EngineError::bad_validity);
+}
+
+TEST_CASE("engine: what nobody signed is canceled at its deadline, by both clocks") {
+  RigOptions options;
+  options.block_ms = 0;
+  options.config.sweep_ms = 5'000;
+  Rig rig(options);
+  rig.start();
+  engine::NewPayment payment = rig.from_payer();
+  payment.validity_s = 90;
+  const domain::Intent early = rig.create("one", payment);
+  payment.validity_s = 600;
+  const domain::Intent later = rig.create("two", payment);
+  rig.world.run_for(120'000);
+  CHECK(rig.state(early.id) == IntentState::created);  // the chain stands still
+  rig.chain.mine();
+  rig.world.run_for(12'000);
+  CHECK(rig.state(early.id) == IntentState::canceled);
+  CHECK(rig.find(early.id).reason == "expired");
+  CHECK(rig.detail(early.id).history.back().actor == "system");
+  CHECK(rig.state(later.id) == IntentState::created);
+  testing::check_audit(rig);
+}

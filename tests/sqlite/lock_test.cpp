@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -147,4 +149,40 @@ TEST_CASE("sqlite: a folder that does not exist is told in a sentence") {
   const TempFolder folder;
   CHECK(said_by_opening(folder / "none/pay.db") ==
         "the store pay.db cannot be opened: its folder does not exist");
+}
+
+// In a process and a mount namespace of its own, where that is allowed.
+TEST_CASE("lock: a store that is mounted as a single file is refused, for writers and readers") {
+  const TempFolder folder;
+  open(folder / "a.db");
+  std::ofstream(folder / "b.db").flush();
+  enum : int { refused = 0, opened = 1, not_allowed = 77 };
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const bool alone = unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+    const bool apart = alone && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    const std::string from = folder / "a.db";
+    const std::string to = folder / "b.db";
+    if (!apart || mount(from.c_str(), to.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+      _exit(not_allowed);
+    }
+    int ended = refused;
+    if (said_by_opening(to).find("mounted as a single file") == std::string::npos) ended = opened;
+    try {
+      sqlite::open_sqlite_with({.path = to}, schema)->open_reader();
+      ended = opened;
+    } catch (const sql::Failure&) {
+    }
+    _exit(ended);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == not_allowed) {
+    MESSAGE("no mount is allowed here: not tried");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == refused);
+  CHECK(said_by_opening(folder / "a.db") == "opened");
 }

@@ -279,6 +279,16 @@ TEST_CASE("audit: what a payment's rows must say, and what is found when they do
         books.db.write([&](store::Txn& txn) { return store::move_slot(txn, back); }).has_value());
     CHECK(finds(books.audit(), 7, "could run"));
   }
+  SUBCASE("standing on a transaction that was not signed for it") {
+    books.desk.sign(open);
+    books.desk.confirm(open);
+    found("UPDATE intents SET tx_hash = zeroblob(32) WHERE row = 3", 9, "none of the transactions");
+  }
+  SUBCASE("standing on a noop") {
+    books.desk.sign(open);
+    books.desk.confirm(open);
+    found("UPDATE attempts SET kind = 'noop' WHERE row = 3", 9, "which is a noop");
+  }
   SUBCASE("signed at two numbers at once") {
     books.desk.sign(open);
     found(

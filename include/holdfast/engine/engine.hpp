@@ -77,7 +77,8 @@ struct NewPayment {
   std::string payer;  ///< may be empty for a payout: one of our accounts is chosen by the id
   std::string payee;
   domain::Amount amount;
-  std::int64_t validity_s = 0;  ///< bearer: length of the proposed window; 0: the configured one
+  /// Length of the window a payer signs, or until when a payout is posted; 0: as configured.
+  std::int64_t validity_s = 0;
 };
 
 /// An intent, as the first answer to this request showed it.
