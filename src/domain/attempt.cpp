@@ -18,6 +18,13 @@ constexpr EnumText<AttemptOutcome> outcome_texts[] = {
 
 }  // namespace
 
+const Attempt* own_pay(std::span<const Attempt> attempts, const TxHash& hash) {
+  for (const Attempt& attempt : attempts) {
+    if (attempt.kind == AttemptKind::pay && attempt.hash == hash) return &attempt;
+  }
+  return nullptr;
+}
+
 std::string_view to_text(AttemptKind kind) { return text_of(kind_texts, kind); }
 
 std::optional<AttemptKind> attempt_kind_from(std::string_view text) {

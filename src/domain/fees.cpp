@@ -22,8 +22,8 @@ std::optional<U256> next_fee_step(const U256& fee) {
   return raised ? raised->plus(1) : std::nullopt;
 }
 
-// The highest whole number whose next step is not over the ceiling: 8/9 of what is left of it after
-// both roundings.
+// A number whose next step is not over the ceiling, and not far below the highest that has one: 8/9
+// of what is left of it after both roundings.
 U256 pay_ceiling(const U256& ceiling) {
   const auto left = ceiling.minus(2);
   if (!left) return {};

@@ -38,16 +38,20 @@ std::optional<FinalityTag> finality_tag_from(std::string_view text) {
   return enum_of(tag_texts, text);
 }
 
+std::optional<std::uint64_t> deep_enough(const ChainHeights& heights, const FinalityRule& rule) {
+  const std::uint64_t above = std::max<std::uint32_t>(rule.confirmations, 1) - 1;
+  if (heights.latest < above) return std::nullopt;
+  return std::min(heights.latest - above, height_of(rule.tag, heights));
+}
+
 // The block's hash is asked before its depth: a deep height under another hash is another block.
 Verdict verdict(const std::optional<Inclusion>& inclusion,
                 const std::optional<BlockHash>& canonical, const ChainHeights& heights,
                 const FinalityRule& rule) {
   if (!inclusion || !canonical) return Verdict::pending;
   if (*canonical != inclusion->block.hash) return Verdict::lost;
-  const std::uint64_t height = inclusion->block.height;
-  if (height > heights.latest || height > height_of(rule.tag, heights)) return Verdict::pending;
-  const std::uint64_t below = std::max<std::uint32_t>(rule.confirmations, 1) - 1;
-  if (heights.latest - height < below) return Verdict::pending;
+  const auto deep = deep_enough(heights, rule);
+  if (!deep || inclusion->block.height > *deep) return Verdict::pending;
   return inclusion->succeeded ? Verdict::final : Verdict::failed;
 }
 

@@ -5,12 +5,6 @@
 namespace holdfast::domain {
 namespace {
 
-bool is_pay_attempt(std::span<const Attempt> attempts, const TxHash& hash) {
-  return std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& attempt) {
-    return attempt.kind == AttemptKind::pay && attempt.hash == hash;
-  });
-}
-
 // Whoever sent it and whatever it says: the very money of this payment reached the payee.
 bool moves_the_payment(const Intent& intent, const MinedTx& tx) {
   const Terms& terms = intent.terms;
@@ -57,7 +51,8 @@ bool proves(const Intent& intent, std::span<const Attempt> attempts,
       // Our own bytes say what the record says: if they moved something else the token is odd, and
       // that is for a person.
       return proof.use && uses_authorization(intent, *proof.use) &&
-             !is_pay_attempt(attempts, proof.use->hash) && sends_from_payer(intent, *proof.use) &&
+             own_pay(attempts, proof.use->hash) == nullptr &&
+             sends_from_payer(intent, *proof.use) &&
              evidence_of_authorization(intent, *proof.use).moved == Moved::other;
   }
   return false;
@@ -74,7 +69,7 @@ bool rules_out(const Intent& intent, std::span<const Attempt> attempts,
   const MinedTx& tx = consumer.tx;
   if (tx.sender != consumer.account || tx.sequence != consumer.sequence) return false;
   if (!tx.succeeded) return true;
-  return !is_pay_attempt(attempts, tx.hash) && tx.trailing_ref != intent.ref &&
+  return own_pay(attempts, tx.hash) == nullptr && tx.trailing_ref != intent.ref &&
          !moves_the_payment(intent, tx);
 }
 

@@ -181,32 +181,30 @@ Awaitable<void> Keeper::fill_gaps() {
       });
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   std::erase_if(gaps_since_, [&](const auto& known) {
-    return std::none_of(gaps.begin(), gaps.end(),
-                        [&](const store::Gap& gap) { return gap.sequence == known.first; });
+    return std::find(gaps.begin(), gaps.end(), known.first) == gaps.end();
   });
-  for (const store::Gap& gap : gaps) {
-    const std::int64_t since_ms = gaps_since_.emplace(gap.sequence, now_ms).first->second;
-    const bool may_be_lost = lost_end && gap.sequence < *lost_end;
+  for (const domain::Sequence gap : gaps) {
+    const std::int64_t since_ms = gaps_since_.emplace(gap, now_ms).first->second;
+    const bool may_be_lost = lost_end && gap < *lost_end;
     const bool is_due = may_be_lost || now_ms - since_ms >= core_.config.gap_after_ms;
     if (!is_due || !is_wanted(core_, unit_)) continue;
     const NoopFees offer = co_await noop_fees({}, {});
     if (!offer.fees) co_return;
-    const auto noop = co_await seal_noop(gap.sequence, *offer.fees);
+    const auto noop = co_await seal_noop(gap, *offer.fees);
     if (!noop) co_return;
     const store::GapToFill wanted{
-        unit_.id(), account_.address,           account_.epoch,  gap.sequence, from,
+        unit_.id(), account_.address,           account_.epoch,  gap,     from,
         *noop,      core_.config.instance_name, core_.wall_ms(), lost_end};
     const auto filled = co_await core_.parts.store.write(
         [wanted](store::Txn& txn) { return store::fill_gap(txn, wanted); });
     if (!filled) {
       core_.refused(filled.error());
       log::info("gap_not_filled", {{"account", account_.address.value},
-                                   {"sequence", gap.sequence.value},
+                                   {"sequence", gap.value},
                                    {"why", filled.error().detail}});
       continue;
     }
-    core_.alarm("gap_filled",
-                {{"account", account_.address.value}, {"sequence", gap.sequence.value}});
+    core_.alarm("gap_filled", {{"account", account_.address.value}, {"sequence", gap.value}});
     if (filled->reviewed) {
       core_.count_move(filled->reviewed->intent);
       core_.changed(*filled->reviewed);

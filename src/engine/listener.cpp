@@ -213,13 +213,9 @@ Awaitable<void> Listener::act() {
       core_.waiters.changed(id);
     }
   }
-  const domain::FinalityRule rule = unit_.chain.info().finality;
-  const auto& heights = unit_.view.heights();
-  std::uint64_t deep =
-      heights.latest + 1 - std::min<std::uint64_t>(heights.latest + 1, rule.confirmations);
-  if (rule.tag == domain::FinalityTag::finalized) deep = std::min(deep, heights.finalized);
-  if (rule.tag == domain::FinalityTag::safe) deep = std::min(deep, heights.safe);
-  for (const domain::IntentId& id : unit_.watch.included_up_to(deep)) ids.push_back(id);
+  if (const auto deep = domain::deep_enough(unit_.view.heights(), unit_.chain.info().finality)) {
+    for (const domain::IntentId& id : unit_.watch.included_up_to(*deep)) ids.push_back(id);
+  }
   const std::int64_t stuck_since_ms =
       core_.parts.clock.mono_ms() - core_.config.policy.stuck_after_ms;
   for (const domain::IntentId& id : unit_.watch.quiet_since(stuck_since_ms)) ids.push_back(id);

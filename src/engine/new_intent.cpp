@@ -8,7 +8,7 @@ namespace holdfast::engine {
 namespace {
 
 constexpr std::int64_t shortest_validity_s = 60;
-constexpr std::int64_t longest_validity_s = 7 * 86'400;
+constexpr std::int64_t longest_validity_s = std::int64_t{7} * 86'400;
 
 std::string offered(const Core& core) {
   std::string out;

@@ -26,7 +26,7 @@ HashResult place_of(const domain::MinedTx& tx, const Unit& unit) {
 Awaitable<Delivery::Flow> Delivery::on(domain::step::TakeSendSlot) {
   using domain::Blocked;
   std::optional<Blocked> blocked;
-  const std::vector<store::Candidate> usable = candidates();
+  const std::vector<store::Candidate> usable = unit_.candidates(facts_.intent);
   if (!unit_.usable) {
     blocked = Blocked::node_down;
   } else if (core_.draining || core_.broken || !unit_.halted.empty() ||
@@ -47,7 +47,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
     seen_.simulation = domain::SimulationSeen{Result::refused, call.error().detail};
     co_return Flow::again;
   }
-  const std::vector<store::Candidate> usable = candidates();
+  const std::vector<store::Candidate> usable = unit_.candidates(facts_.intent);
   const domain::Address sender = facts_.slot      ? facts_.slot->account
                                  : usable.empty() ? facts_.intent.terms.payer
                                                   : usable.front().account;
@@ -184,19 +184,6 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound step) {
   }
   seen_.ref_found = std::move(seen);
   co_return Flow::again;
-}
-
-std::vector<store::Candidate> Delivery::candidates() const {
-  std::vector<store::Candidate> out;
-  if (!unit_.halted.empty()) return out;
-  for (const AccountState& account : unit_.accounts) {
-    // A payout leaves the very account its terms name.
-    if (!facts_.intent.bearer && account.address != facts_.intent.terms.payer) continue;
-    if (!account.blocked.empty() || !account.counts) continue;
-    out.push_back(
-        {account.address, account.epoch, account.counts->latest, account.counts->pending});
-  }
-  return out;
 }
 
 }  // namespace holdfast::engine

@@ -166,10 +166,7 @@ Awaitable<NamedTx> Resolving::look(domain::TxHash hash) {
   const domain::Inclusion at{out.tx->block, out.tx->succeeded};
   out.verdict =
       domain::verdict(at, *canonical.ok(), unit_->view.heights(), unit_->chain.info().finality);
-  const bool own =
-      std::any_of(facts_.attempts.begin(), facts_.attempts.end(), [&](const domain::Attempt& each) {
-        return each.kind == domain::AttemptKind::pay && each.hash == hash;
-      });
+  const bool own = domain::own_pay(facts_.attempts, hash) != nullptr;
   out.evidence = method_->evidence(facts_.intent, *out.tx, own);
   co_return out;
 }
@@ -220,16 +217,13 @@ Awaitable<Result<void>> Resolving::carry_out(domain::Ruling ruling) {
 }
 
 Result<std::vector<store::Candidate>> Resolving::candidates() const {
-  std::vector<store::Candidate> out;
+  auto out = unit_->candidates(facts_.intent);
+  if (!out.empty() || !unit_->chain.info().ordered) return out;
   std::string why = "none is configured";
   for (const AccountState& account : unit_->accounts) {
     if (!facts_.intent.bearer && account.address != facts_.intent.terms.payer) continue;
     why = account.blocked.empty() ? "the node has not told its number yet" : account.blocked;
-    if (!account.blocked.empty() || !account.counts) continue;
-    out.push_back(
-        {account.address, account.epoch, account.counts->latest, account.counts->pending});
   }
-  if (!out.empty() || !unit_->chain.info().ordered) return out;
   return refuse(EngineError::try_again, "no account can send this payment now: " + why);
 }
 

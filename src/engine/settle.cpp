@@ -210,7 +210,7 @@ Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
   store::Move move = move_to(domain::IntentState::settling, "");
-  move.candidates = candidates();
+  move.candidates = unit_.candidates(facts_.intent);
   if (!unit_.halted.empty() || (move.candidates.empty() && unit_.chain.info().ordered)) {
     // The chain was halted, or its account blocked, since the send slot was taken.
     seen_.send_slot = domain::SendSlotSeen{domain::Blocked::paused};
@@ -243,13 +243,13 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ClaimPaid step) {
 }
 
 Awaitable<Delivery::Flow> Delivery::reserve() {
-  if (candidates().empty()) {
+  const auto from = unit_.candidates(facts_.intent);
+  if (from.empty()) {
     co_return co_await on(domain::step::Nack{store_pause_ms, "its account takes no claims"});
   }
   auto facts = co_await core_.parts.store.write(
-      [id = facts_.intent.id, version = facts_.intent.version, receipt = lease_.receipt,
-       from = candidates(), most = unit_.chain.info().max_unconsumed,
-       now_ms = core_.wall_ms()](store::Txn& txn) {
+      [id = facts_.intent.id, version = facts_.intent.version, receipt = lease_.receipt, from,
+       most = unit_.chain.info().max_unconsumed, now_ms = core_.wall_ms()](store::Txn& txn) {
         return store::reserve_slot(txn, id, version, receipt, from, most, now_ms);
       });
   using Result = domain::ReserveSeen::Result;

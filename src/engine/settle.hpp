@@ -54,8 +54,6 @@ class Delivery {
   Awaitable<Flow> on(domain::step::Nack step);
 
   domain::Now now();
-  /// The account a slot is taken from or was taken from.
-  std::vector<store::Candidate> candidates() const;
   const domain::Attempt* attempt(domain::AttemptId id) const;
   store::Move move_to(domain::IntentState to, std::string reason) const;
   /// What a write answered: facts to go on with, or a race that ends or restarts this delivery.

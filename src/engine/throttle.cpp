@@ -30,14 +30,12 @@ std::optional<Throttle::Slot> Throttle::try_take() {
   const std::int64_t credit = credit_now();
   const bool rate_allows = max_per_second_ == 0 || credit >= one_slot;
   if (*in_flight_ >= max_in_flight_ || !rate_allows) {
-    ++refused_;
     return std::nullopt;
   }
   if (max_per_second_ != 0) {
     credit_ = credit - one_slot;
     at_ms_ = clock_.mono_ms();
   }
-  ++taken_;
   return Slot(in_flight_);
 }
 

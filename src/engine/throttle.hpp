@@ -37,8 +37,6 @@ class Throttle {
   std::int64_t rate_wait_ms() const;
 
   std::uint32_t in_flight() const { return *in_flight_; }
-  std::uint64_t taken() const { return taken_; }
-  std::uint64_t refused() const { return refused_; }
 
  private:
   std::int64_t credit_now() const;
@@ -49,8 +47,6 @@ class Throttle {
   std::shared_ptr<std::uint32_t> in_flight_;
   std::int64_t credit_ = 0;  ///< thousandths of a slot: `max_per_second` more each millisecond
   std::int64_t at_ms_ = 0;  ///< when `credit_` was right, monotonic
-  std::uint64_t taken_ = 0;
-  std::uint64_t refused_ = 0;
 };
 
 }  // namespace holdfast::engine

@@ -15,6 +15,7 @@
 #include "engine/chain_view.hpp"
 #include "engine/signal.hpp"
 #include "engine/watch.hpp"
+#include "store/model.hpp"
 
 namespace holdfast::engine {
 
@@ -109,6 +110,17 @@ struct Unit {
   bool is_next(const domain::Slot& slot) {
     const AccountState* const state = account(slot.account);
     return state != nullptr && state->counts && slot.sequence <= state->counts->latest;
+  }
+  /// Who may send this payment now: a payout leaves the very account its terms name.
+  std::vector<store::Candidate> candidates(const domain::Intent& intent) const {
+    std::vector<store::Candidate> out;
+    if (!halted.empty()) return out;
+    for (const AccountState& state : accounts) {
+      if (!intent.bearer && state.address != intent.terms.payer) continue;
+      if (!state.blocked.empty() || !state.counts) continue;
+      out.push_back({state.address, state.epoch, state.counts->latest, state.counts->pending});
+    }
+    return out;
   }
   AccountState* account(const domain::Address& address) {
     for (AccountState& state : accounts) {

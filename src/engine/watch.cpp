@@ -94,13 +94,6 @@ void Watch::include(Watched& watched, domain::MinedTx tx, bool own_hash) {
   watched.lost = false;
 }
 
-void Watch::lose(const domain::IntentId& id) {
-  Watched* const watched = find(id);
-  if (watched == nullptr) return;
-  forget_inclusion(*watched);
-  watched->lost = true;
-}
-
 void Watch::forget_inclusion(Watched& watched) {
   if (!watched.inclusion) return;
   by_height_.erase({watched.inclusion->tx.block.height, watched.intent.id});

@@ -58,8 +58,6 @@ class Watch {
 
   /// Notes where it was mined. A transaction that failed never takes the place of one that paid.
   void include(Watched& watched, domain::MinedTx tx, bool own_hash);
-  /// Its inclusion turned out not to be canonical.
-  void lose(const domain::IntentId& id);
   /// A block went away: its inclusions are lost. Returns whose.
   std::vector<domain::IntentId> take_back(const domain::BlockRef& block);
   /// Payments included at or below this height.

@@ -75,7 +75,7 @@ bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, st
 }
 
 Result<bool> acknowledge_chain(Txn& txn, const domain::ChainId& chain, const Signature& by) {
-  const auto before = answered_at_desk(txn, by.request);
+  auto before = answered_at_desk(txn, by.request);
   if (before.has_error() || *before) return before;
   const auto changed = execute(
       txn, "UPDATE chains SET halted = '', final_height = 0 WHERE chain = $1 AND halted <> ''",

@@ -7,13 +7,6 @@ namespace {
 
 Error unproven(std::string sentence) { return refuse(StoreError::unproven, std::move(sentence)); }
 
-bool is_pay_hash(const Payment& payment, const domain::TxHash& hash) {
-  return std::any_of(payment.attempts.begin(), payment.attempts.end(),
-                     [&](const domain::Attempt& attempt) {
-                       return attempt.kind == domain::AttemptKind::pay && attempt.hash == hash;
-                     });
-}
-
 /// Where the slots of the proof stand is read from their rows, never from the proof.
 std::optional<domain::AllSlotsConsumed> on_stored_slots(const Payment& payment,
                                                         domain::AllSlotsConsumed proof) {
@@ -38,7 +31,8 @@ Result<void> check_final_evidence(const Payment& payment, const Move& move) {
   const domain::Intent& intent = payment.intent();
   const domain::Evidence evidence =
       intent.bearer ? domain::evidence_of_authorization(intent, tx)
-                    : domain::evidence_of_payout(intent, tx, is_pay_hash(payment, tx.hash));
+                    : domain::evidence_of_payout(
+                          intent, tx, domain::own_pay(payment.attempts, tx.hash) != nullptr);
   const bool moved =
       evidence.moved == domain::Moved::exact || evidence.moved == domain::Moved::less;
   if (!moved) return unproven("transaction " + tx.hash.hex() + " did not move this payment");

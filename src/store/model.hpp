@@ -148,12 +148,6 @@ struct NoopToStore {
   std::int64_t now_ms = 0;
 };
 
-/// A number that later ones wait for, and that nobody will use.
-struct Gap {
-  domain::Sequence sequence;
-  std::optional<domain::IntentId> item;  ///< whose it was last
-};
-
 struct GapToFill {
   domain::ChainId chain;
   domain::Address account;

@@ -132,12 +132,9 @@ Result<void> Mover::check_authorization() const {
 
 Result<void> Mover::check_accepted() const {
   if (!move_.accepted) return {};
-  const auto attempt =
-      std::find_if(payment_.attempts.begin(), payment_.attempts.end(),
-                   [&](const domain::Attempt& each) { return each.id == *move_.accepted; });
-  const bool own = attempt != payment_.attempts.end() &&
-                   attempt->kind == domain::AttemptKind::pay && attempt->hash == move_.tx_hash;
-  if (own) return {};
+  const domain::Attempt* const own =
+      move_.tx_hash ? domain::own_pay(payment_.attempts, *move_.tx_hash) : nullptr;
+  if (own != nullptr && own->id == *move_.accepted) return {};
   return refuse(StoreError::unproven,
                 "the accepted attempt is not a payment of " + text(move_.id) + " with that hash");
 }

@@ -217,11 +217,12 @@ domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
 }
 
 // Looks at a bounded stretch: what is above it comes when what is below is out of the way.
-std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Address& account,
-                      domain::Sequence chain_latest, std::size_t limit,
-                      const std::optional<domain::Sequence>& lost_end) {
+std::vector<domain::Sequence> gaps(Txn& txn, const domain::ChainId& chain,
+                                   const domain::Address& account, domain::Sequence chain_latest,
+                                   std::size_t limit,
+                                   const std::optional<domain::Sequence>& lost_end) {
   constexpr int most_looked_at = 1'024;
-  std::vector<Gap> out;
+  std::vector<domain::Sequence> out;
   const auto place = place_of(txn, chain, account);
   if (!place) return out;
   const domain::Sequence end = std::max(place->highest_open.value_or(domain::Sequence{}),
@@ -229,10 +230,7 @@ std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Addr
   domain::Sequence at = chain_latest;
   for (int looked = 0; looked < most_looked_at && at < end; ++looked) {
     if (out.size() >= limit) break;
-    if (!load_slot_at(txn, chain, account, at)) {
-      const auto holder = last_holder(txn, chain, account, at);
-      out.push_back({at, holder ? holder->item : std::nullopt});
-    }
+    if (!load_slot_at(txn, chain, account, at)) out.push_back(at);
     at = at.next();
   }
   return out;

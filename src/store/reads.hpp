@@ -30,9 +30,10 @@ std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);
 /// Numbers from the chain's count up to the account's highest open one, or up to `lost_end` (see
 /// GapToFill) where that is higher, that no unreleased slot holds, lowest first.
-std::vector<Gap> gaps(Txn& txn, const domain::ChainId& chain, const domain::Address& account,
-                      domain::Sequence chain_latest, std::size_t limit,
-                      const std::optional<domain::Sequence>& lost_end = {});
+std::vector<domain::Sequence> gaps(Txn& txn, const domain::ChainId& chain,
+                                   const domain::Address& account, domain::Sequence chain_latest,
+                                   std::size_t limit,
+                                   const std::optional<domain::Sequence>& lost_end = {});
 std::optional<domain::Slot> find_slot(Txn& txn, domain::SlotId id);
 std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
                                        const domain::Address& account);

@@ -154,12 +154,8 @@ Result<Reservation> plan_rebinding(Txn& txn, const Payment& payment, const domai
 /// Where a `pay` transaction of its own stands, another number could pay twice.
 bool paid_or_reverted_itself(const Payment& payment) {
   return std::any_of(payment.slots.begin(), payment.slots.end(), [&](const SlotRow& row) {
-    return row.slot.state == SlotState::consumed &&
-           std::any_of(payment.attempts.begin(), payment.attempts.end(),
-                       [&](const domain::Attempt& attempt) {
-                         return attempt.kind == domain::AttemptKind::pay &&
-                                attempt.hash == row.slot.consumed_by;
-                       });
+    return row.slot.state == SlotState::consumed && row.slot.consumed_by &&
+           domain::own_pay(payment.attempts, *row.slot.consumed_by) != nullptr;
   });
 }
 

@@ -26,7 +26,8 @@ void put_back(Rig& rig) {
 }
 
 auto adopt(Rig& rig) {
-  return rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, rig.accounts.front(), "looked"));
+  return rig.run(
+      rig.engine->adopt(rig.by("ann"), rig.chain.info().id, rig.accounts.front(), "looked"));
 }
 
 /// Asked again until the numbers that may have been forgotten are used and read.

@@ -15,6 +15,13 @@ engine::Caller Operators::caller() {
   return out;
 }
 
+namespace {
+
+/// A call of its own each time, never the repetition of another.
+engine::Caller without_key(const char* who) { return {{who}, "", {}}; }
+
+}  // namespace
+
 void Operators::turn(engine::Engine& engine, bool resolves) {
   if (std::exchange(under_way_, true)) return;
   asio::co_spawn(world_.executor(), round(engine, resolves, life_), asio::detached);
@@ -26,12 +33,13 @@ ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, s
     co_await dead_letters(engine);
     for (const engine::AccountStatus& account : co_await engine.accounts()) {
       if (account.blocked.empty()) continue;
-      const auto next =
-          co_await engine.adopt("ann", account.chain, account.address, "looked at the key");
+      const auto next = co_await engine.adopt(without_key("ann"), account.chain, account.address,
+                                              "looked at the key");
       tally_.count("people", next ? "adopted" : "adopt refused");
     }
     for (const engine::ChainStatus& chain : engine.chains()) {
-      const auto done = co_await engine.acknowledge("ann", chain.id, "looked at the chain");
+      const auto done =
+          co_await engine.acknowledge(without_key("ann"), chain.id, "looked at the chain");
       if (done) tally_.count("people", "acknowledged");
     }
   } catch (const std::exception&) {
@@ -72,7 +80,7 @@ namespace {
 
 ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, Tally& tally) {
   try {
-    const auto done = co_await engine.abandon("ann", id, "the customer called");
+    const auto done = co_await engine.abandon(without_key("ann"), id, "the customer called");
     tally.count("people", done ? "abandoned" : "abandon refused");
   } catch (const std::exception&) {
     tally.count("people", "desk out of order");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,5 +41,8 @@ struct Attempt {
   std::int64_t stored_ms = 0;   ///< wall time
   std::int64_t posted_ms = 0;   ///< wall time of the newest post; zero = never
 };
+
+/// The payment's own `pay` attempt with this hash, among these; null: there is none.
+const Attempt* own_pay(std::span<const Attempt> attempts, const TxHash& hash);
 
 }  // namespace holdfast::domain

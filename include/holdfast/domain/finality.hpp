@@ -35,6 +35,9 @@ struct ChainHeights {
   std::uint64_t finalized = 0;
 };
 
+/// The highest block that is as deep as the rule asks; empty: none is yet.
+std::optional<std::uint64_t> deep_enough(const ChainHeights& heights, const FinalityRule& rule);
+
 struct Inclusion {
   BlockRef block;
   bool succeeded = false;
