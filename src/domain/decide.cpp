@@ -82,9 +82,31 @@ std::string_view to_text(Blocked why) { return text_of(blocked_texts, why); }
 std::string_view to_text(PostAnswer answer) { return text_of(answer_texts, answer); }
 std::string_view name_of(const Step& step) { return step_names[step.index()]; }
 
+namespace {
+
+/// An end that is proved by nothing being on record: no attempt row of any kind.
+bool ends_by_absence(const Step& step) {
+  if (std::holds_alternative<step::Cancel>(step)) return true;
+  const auto* const fail = std::get_if<step::Fail>(&step);
+  return fail != nullptr && std::holds_alternative<NeverAsked>(fail->proof);
+}
+
+// What holds for every row.
+Step checked(const View& view, Step step) {
+  // A store that was put back has forgotten some of what it signed: that nothing is on record
+  // proves nothing until an operator has answered for it.
+  if (view.now.is_restored && ends_by_absence(step)) return view.nack("store_restored");
+  // Somebody else may have used the authorization meanwhile: then nobody need be asked.
+  const bool for_a_person = std::holds_alternative<step::Review>(step);
+  if (for_a_person && view.bearer() && view.use() == Use::unread) return step::ReadAuthorization{};
+  return step;
+}
+
+}  // namespace
+
 Decision decide_by_row(const View& view) {
   for (const Row& row : rows_of(view.intent().state)) {
-    if (auto step = row.match(view)) return {row.name, std::move(*step)};
+    if (auto step = row.match(view)) return {row.name, checked(view, std::move(*step))};
   }
   ensure(false, "a delivery matched no row");
   return {};

@@ -26,6 +26,7 @@ std::optional<domain::BlockRef> ChainView::strays() const {
 // One below what is followed is an ancestor of it; one above is not reached yet.
 void ChainView::hold() {
   if (blocks_.empty() || told_final_.height > blocks_.back().height || strays()) return;
+  if (told_final_.height > final_.height) final_ = told_final_;
   heights_.finalized = std::max(heights_.finalized, told_final_.height);
   finalized_time_s_ = std::max(finalized_time_s_, told_final_time_s_);
 }
@@ -35,6 +36,7 @@ void ChainView::forget_finality() {
   heights_.finalized = 0;
   finalized_time_s_ = 0;
   told_final_ = {};
+  final_ = {};
   told_final_time_s_ = 0;
 }
 

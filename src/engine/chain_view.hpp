@@ -35,6 +35,8 @@ class ChainView {
   std::optional<domain::BlockHash> hash_at(std::uint64_t height) const;
 
   const domain::ChainHeights& heights() const { return heights_; }
+  /// The highest block believed final; height zero before the first.
+  const domain::BlockRef& final_block() const { return final_; }
   std::int64_t latest_time_s() const { return latest_time_s_; }
   std::int64_t finalized_time_s() const { return finalized_time_s_; }
 
@@ -46,6 +48,7 @@ class ChainView {
   std::deque<domain::BlockRef> blocks_;  // consecutive heights, newest last
   domain::ChainHeights heights_;
   domain::BlockRef told_final_;  // the highest that a head named
+  domain::BlockRef final_;  // the highest of those that were believed
   std::int64_t told_final_time_s_ = 0;
   std::int64_t latest_time_s_ = 0;
   std::int64_t finalized_time_s_ = 0;

@@ -57,12 +57,15 @@ class Engine::Core {
   /// clock ends a lease.
   std::int64_t queue_ms() const { return queue_start_ms + parts.clock.mono_ms(); }
   std::int64_t wall_ms() const { return parts.clock.wall_ms(); }
+  /// The store was put back from a backup, and nobody has answered for all of it yet.
+  bool is_restored() const { return parts.store.restored() && !restored_answered; }
 
   boost::asio::any_io_executor executor;
   Config config;
   Parts parts;
   domain::InstanceId instance;
   std::int64_t queue_start_ms = 0;
+  bool restored_answered = false;
 
   std::vector<std::unique_ptr<Unit>> units;
   KeyedQueue<domain::IntentId> turns;

@@ -54,6 +54,7 @@ Error at_the_face(const Error& error) {
     return refuse(EngineError::wrong_state, error.detail);
   }
   if (code == StoreError::unproven) return refuse(EngineError::unproven, error.detail);
+  if (code == StoreError::restored) return refuse(EngineError::try_again, error.detail);
   if (code == StoreError::version_conflict || code == domain::TransitionError::version_conflict) {
     return refuse(EngineError::try_again, "the payment changed at this moment; ask again");
   }

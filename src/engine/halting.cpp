@@ -115,17 +115,14 @@ Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx) {
 }
 
 Awaitable<void> note_finality(Core& core, Unit& unit) {
-  const std::uint64_t height = unit.view.heights().finalized;
-  const auto hash = unit.view.hash_at(height);
+  const domain::BlockRef block = unit.view.final_block();
   const std::int64_t now_ms = core.parts.clock.mono_ms();
-  if (!hash || height <= unit.final_noted || !unit.halted.empty()) co_return;
+  if (block.height <= unit.final_noted || !unit.halted.empty()) co_return;
   if (unit.final_noted > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
-  unit.final_noted = height;
+  unit.final_noted = block.height;
   unit.final_noted_ms = now_ms;
   co_await core.parts.store.write(
-      [id = unit.id(), block = domain::BlockRef{height, *hash}](store::Txn& txn) {
-        store::note_final_block(txn, id, block);
-      });
+      [id = unit.id(), block](store::Txn& txn) { store::note_final_block(txn, id, block); });
 }
 
 Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, std::string reason) {

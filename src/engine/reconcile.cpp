@@ -147,6 +147,7 @@ Awaitable<void> answer_for_restored(Core& core, std::string who) {
   co_await core.parts.store.write([who, now_ms = core.wall_ms()](store::Txn& txn) {
     return store::acknowledge_restored(txn, who, now_ms);
   });
+  core.restored_answered = true;
 }
 
 Awaitable<Result<Adopted>> Engine::adopt(Caller who, domain::ChainId chain, domain::Address account,

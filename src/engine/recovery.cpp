@@ -188,6 +188,8 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
     co_return false;
   }
   if (!co_await is_same_chain(core, unit)) co_return false;
+  // Before anything is consumed for being final: a chain that takes it back is known by this.
+  co_await note_finality(core, unit);
   for (AccountState& account : unit.accounts) {
     if (unit.chain.info().ordered) co_await Keeper(core, unit, account).reconcile();
   }

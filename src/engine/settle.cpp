@@ -131,6 +131,7 @@ domain::Now Delivery::now() {
   now.tries = lease_.deliveries > 0 ? lease_.deliveries - 1 : 0;
   now.lapsed_leases = lease_.lapsed_leases;
   now.declared_poison = poison_;
+  now.is_restored = core_.is_restored();
   now.jitter = core_.parts.entropy.number();
   if (Watched* const watched = unit_.watch.find(facts_.intent.id)) {
     now.unchanged_s = unchanged_s(*watched, domain::last_record_ms(facts_), now.chain_s);

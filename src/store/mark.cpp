@@ -8,6 +8,7 @@
 
 #include "store/events.hpp"
 #include "store/journal.hpp"
+#include "store/reads.hpp"
 #include "store/writes.hpp"
 
 namespace holdfast::store {
@@ -145,6 +146,8 @@ void Marker::keep(Txn& txn) {
   beside_->write(as_bytes(encode_mark(now)));
   kept_ = now;
 }
+
+bool is_restored(Txn& txn) { return stored_sentence(txn).has_value(); }
 
 bool acknowledge_restored(Txn& txn, std::string_view who, std::int64_t now_ms) {
   const auto sentence = stored_sentence(txn);

@@ -23,6 +23,7 @@ constexpr domain::EnumText<StoreError> error_texts[] = {
     {StoreError::illegal_slot_move, "no such move between a slot's states"},
     {StoreError::bad_key, "the key cannot be added as it is"},
     {StoreError::letter_ended, "the dead letter was ended before"},
+    {StoreError::restored, "the store was put back from a backup"},
     {StoreError::no_help, "no job can help the payment where it stands"},
 };
 

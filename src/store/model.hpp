@@ -33,6 +33,7 @@ enum class StoreError {
   illegal_slot_move,       ///< not a move of domain.md section 3: a bug
   bad_key,                 ///< an API key with a bad name or scope
   letter_ended,            ///< a dead letter that was redriven or dropped before
+  restored,  ///< put back from a backup: that nothing is on record proves nothing yet
   no_help,                 ///< where the intent stands no job can do anything for it
 };
 boost::system::error_code make_error_code(StoreError error);

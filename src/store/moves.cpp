@@ -5,6 +5,7 @@
 #include "store/dead_letters.hpp"
 #include "store/events.hpp"
 #include "store/evidence_checks.hpp"
+#include "store/reads.hpp"
 #include "store/redemptions.hpp"
 
 namespace holdfast::store {
@@ -97,7 +98,28 @@ Result<Transition> Mover::find_row() const {
   return **row;
 }
 
+// What was never asked to be sent may end without a proof, but a store that was put back has
+// forgotten what it asked; and a transaction that carries its ref says that it was.
+Result<void> Mover::check_absence(const Transition& row) const {
+  const bool never_asked =
+      row.to == IntentState::canceled ||
+      (move_.proof && std::holds_alternative<domain::NeverAsked>(*move_.proof));
+  if (!never_asked) return {};
+  if (is_restored(txn_)) {
+    return refuse(StoreError::restored,
+                  "the store was put back from a backup: " + text(move_.id) +
+                      " may have been sent, and ends once the accounts are adopted");
+  }
+  if (!payment_.intent().bearer && payment_.row.ref_found_in) {
+    return refuse(StoreError::version_conflict,
+                  "transaction 0x" + payment_.row.ref_found_in->hex() + " carries the ref of " +
+                      text(move_.id) + ": it was sent");
+  }
+  return {};
+}
+
 Result<void> Mover::check_given(const Transition& row) const {
+  if (const auto absent = check_absence(row); absent.has_error()) return absent;
   if (has(row.needs, Need::final_evidence)) {
     const auto proven = check_final_evidence(payment_, move_);
     if (proven.has_error()) return proven;

@@ -25,6 +25,7 @@ class Mover {
   bool asks_authorize() const;
   Result<void> check_races() const;
   Result<domain::Transition> find_row() const;
+  Result<void> check_absence(const domain::Transition& row) const;
   Result<void> check_given(const domain::Transition& row) const;
   Result<void> check_authorization() const;
   Result<void> check_accepted() const;

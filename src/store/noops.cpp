@@ -122,14 +122,6 @@ Result<std::optional<domain::Facts>> review_item(Txn& txn, const GapToFill& want
 
 }  // namespace
 
-namespace {
-
-bool is_restored(Txn& txn) {
-  return number_of(txn, "SELECT count(*) FROM store_identity WHERE restored <> ''") > 0;
-}
-
-}  // namespace
-
 Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted) {
   auto payment = load_payment(txn, wanted.id);
   if (!payment) return refuse(StoreError::not_found, "there is no payment " + text(wanted.id));

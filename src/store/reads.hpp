@@ -45,6 +45,8 @@ std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId
 /// never gave. Reads each number it gave, once: for a store that was put back.
 domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
                                       const domain::Address& account, domain::Sequence from);
+/// It was put back from a backup, and nobody has answered for it.
+bool is_restored(Txn& txn);
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain);
 /// Consumed slots of this chain's accounts, the newest `limit`, with what consumed them.
 std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,

@@ -234,4 +234,20 @@ TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not
   CHECK(s.step() == "claim");
 }
 
+// Found by the simulator (rough, seed 1659): abandoned after the store was put back, and its lost
+// bytes paid.
+TEST_CASE("decide: a store that was put back ends nothing for having nothing on record") {
+  Scene s = authorized(false);
+  s.facts.intent.cancel_asked = true;
+  CHECK(s.step() == "cancel");
+  s.now.is_restored = true;
+  CHECK(s.why() == "store_restored");
+  Scene settling_one = authorized(false);
+  settling_one.facts.intent.state = IntentState::settling;
+  settling_one.facts.intent.cancel_asked = true;
+  CHECK(settling_one.step() == "fail");
+  settling_one.now.is_restored = true;
+  CHECK(settling_one.why() == "store_restored");
+}
+
 }  // namespace holdfast::test

@@ -155,6 +155,7 @@ TEST_CASE("decide: settling: a foreign transaction at our number: a fresh one, o
     CHECK(s.why() == "account_full");
     s.seen.reserve.reset();
     s.facts.slots_taken = 2;
+    if (bearer) s.authorization(Authorized::unused);
     CHECK(s.take<step::Review>().reason == "foreign_use");
     // The fresh one was given back unsigned, and is bound again: that is no third number.
     s.facts.newest_is_released = true;
@@ -297,6 +298,17 @@ TEST_CASE("decide: settling: used on other terms with finality: no bytes go out 
   s.authorization(Authorized::used_otherwise, true);  // its transaction was not read
   s.seen.final_sequence = slot_sequence;
   CHECK(s.step() == "hand_over");
+}
+
+// Found by the simulator (hell, seeds 1069 and 1205): somebody else had paid with it meanwhile.
+TEST_CASE("decide: settling: nobody is asked before the authorization was read") {
+  Scene s = signed_scene(true).searched({Found::not_found});
+  s.now.lapsed_leases = s.policy.max_lapsed_leases + 1;
+  CHECK(s.step() == "read_authorization");
+  s.authorization(Authorized::unused);
+  CHECK(s.take<step::Review>().reason == "budget_spent");
+  s.authorization(Authorized::used_exactly, false, use_of_authorization(9));
+  CHECK(s.step() == "confirm");
 }
 
 // Found by the simulator: it waited for a proof that never comes.

@@ -153,6 +153,8 @@ TEST_CASE("decide: settling: no slot and still wanted: reserve") {
   s.seen.reserve = ReserveSeen{ReserveSeen::Result::account_full};
   CHECK(s.why() == "account_full");
   s.seen.reserve = ReserveSeen{ReserveSeen::Result::released_slot_unusable};
+  CHECK(s.step() == "read_authorization");
+  s.authorization(AuthorizationSeen::Result::unused);
   CHECK(s.take<step::Review>().reason == "released_slot_unusable");
   s.facts.intent.cancel_asked = true;
   CHECK(s.step() == "fail");

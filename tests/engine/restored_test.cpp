@@ -33,7 +33,7 @@ auto adopt(Rig& rig) {
 /// Asked again until the numbers that may have been forgotten are used and read.
 auto adopt_when_read(Rig& rig) {
   auto adopted = adopt(rig);
-  for (int i = 0; i < 60 && !adopted; ++i) {
+  for (int i = 0; i < 120 && !adopted; ++i) {
     CHECK(adopted.error().code == engine::EngineError::try_again);
     rig.world.run_for(2'000);
     adopted = adopt(rig);
@@ -78,6 +78,26 @@ TEST_CASE("restored: bytes that wait behind a gap are ended before anything is s
   rig.world.run_for(60'000);
   testing::check_paid_once(rig, again);
   testing::check_audit(rig);
+}
+
+TEST_CASE("restored: nothing is canceled for having nothing on record until somebody answers") {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = 2;
+  Rig rig(options);
+  rig.start();
+  put_back(rig);
+  const domain::Intent waiting = rig.create("one", rig.payout());
+  const auto cancel = [&](const std::string& key) {
+    return rig.run(rig.engine->cancel(rig.caller(key), waiting.id, "changed mind"));
+  };
+  const auto refused = cancel("c1");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == engine::EngineError::try_again);
+  CHECK(rig.state(waiting.id) == IntentState::authorized);
+  rig.world.run_for(2'000);
+  REQUIRE(adopt_when_read(rig).has_value());
+  REQUIRE(rig.reaches(waiting.id, IntentState::settled, 60'000));
 }
 
 TEST_CASE("restored: a chain without numbers sends nothing until it is acknowledged") {

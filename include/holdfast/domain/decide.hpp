@@ -164,6 +164,8 @@ struct Now {
   bool block_since_post = true;
   /// Chain time since this process first saw the payment as its record is now; empty: not known.
   std::optional<std::int64_t> unchanged_s = std::nullopt;
+  /// The store was put back from a backup, and nobody has answered for it yet.
+  bool is_restored = false;
   /// Wall time at the process's start plus monotonic time since; zero: not known.
   std::int64_t steady_ms = 0;
 };
