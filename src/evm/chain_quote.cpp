@@ -37,6 +37,8 @@ ports::Awaitable<Outcome<ports::Simulated>> EvmChain::estimate_of(Rpc& voice, js
   const Read<std::uint64_t> gas = read_number(*answer.ok(), "the gas estimate");
   if (!gas) co_return unknown(gas.error());
   if (*gas == 0) co_return unknown("the gas estimate is zero");
+  // A no as well, as `quote` would say it: here the other endpoints are still asked.
+  if (auto over = over_gas_cap(*gas, fee_policy_)) co_return *std::move(over);
   co_return ports::Simulated{*gas};
 }
 

@@ -63,13 +63,16 @@ Read<FeeHistory> read_fee_history(const boost::json::value& value) {
   return out;
 }
 
+std::optional<ports::Refused> over_gas_cap(std::uint64_t gas, const FeePolicy& policy) {
+  if (gas <= policy.gas_cap) return std::nullopt;
+  return ports::Refused{ports::RefusalKind::gas, "the estimate of " + std::to_string(gas) +
+                                                     " gas is over this chain's gas_cap of " +
+                                                     std::to_string(policy.gas_cap)};
+}
+
 ports::Outcome<domain::Fees> fees_for(std::uint64_t gas, const FeeHistory& history,
                                       const FeePolicy& policy) {
-  if (gas > policy.gas_cap) {
-    return ports::Refused{ports::RefusalKind::gas, "the estimate of " + std::to_string(gas) +
-                                                       " gas is over this chain's gas_cap of " +
-                                                       std::to_string(policy.gas_cap)};
-  }
+  if (auto over = over_gas_cap(gas, policy)) return *std::move(over);
   if (history.next_base_fee > policy.max_fee) {
     return ports::Refused{ports::RefusalKind::underpriced,
                           "the next block's base fee of " + history.next_base_fee.decimal() +

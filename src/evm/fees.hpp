@@ -49,4 +49,7 @@ Read<FeeHistory> read_fee_history(const boost::json::value& value);
 ports::Outcome<domain::Fees> fees_for(std::uint64_t gas, const FeeHistory& history,
                                       const FeePolicy& policy);
 
+/// The refusal of an estimate that is over the cap.
+std::optional<ports::Refused> over_gas_cap(std::uint64_t gas, const FeePolicy& policy);
+
 }  // namespace holdfast::evm

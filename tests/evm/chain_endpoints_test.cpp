@@ -129,6 +129,10 @@ TEST_CASE("chain endpoints: a call is refused when all refuse it, and not by one
   estimate(2, json::value("0x5208"));
   REQUIRE(simulate().ok() != nullptr);
   CHECK(simulate().ok()->gas == 21'000);
+  // Nor is an estimate over the cap, which ends a payment too, one endpoint's word.
+  estimate(1, json::value("0xffffffff"));
+  REQUIRE(simulate().ok() != nullptr);
+  CHECK(simulate().ok()->gas == 21'000);
   estimate(2, silence);
   CHECK(simulate().unknown() != nullptr);
   scene.clock.now_ms += desperate_ms;
