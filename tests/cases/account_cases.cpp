@@ -37,6 +37,7 @@ TEST_CASE("N6: lower transactions that a pool lost go out again, in order, as th
   Rig rig(options);
   rig.start();
   std::vector<Payment> all;
+  all.reserve(6);
   for (int i = 0; i < 5; ++i) {
     all.push_back(rig.payout());
     REQUIRE(rig.reaches(all.back().id, "confirming"));
