@@ -48,7 +48,7 @@ TEST_CASE("L1: a hold of which nothing was sent is held until its payment ends, 
     CHECK(rig.pending_hold("sim:1").decimal() == "1000000");
     CHECK(rig.detail(one.id).journal.size() == 1);
   }
-  REQUIRE(rig.run(rig.engine->abandon("ann", one.id, "not wanted")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), one.id, "not wanted")).has_value());
   REQUIRE(rig.reaches(one.id, domain::IntentState::failed, 60'000));
   CHECK(rig.pending_hold("sim:1").decimal() == "0");
   CHECK(rig.detail(one.id).journal.size() == 2);

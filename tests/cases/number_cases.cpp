@@ -155,7 +155,7 @@ TEST_CASE("N10: a payment abandoned before it was signed leaves its number to th
   const domain::Intent a = rig.create("a", rig.payout());
   REQUIRE(rig.reaches(a.id, domain::IntentState::settling, 5'000));
   REQUIRE(rig.detail(a.id).slot->state == domain::SlotState::reserved);
-  REQUIRE(rig.run(rig.engine->abandon("ann", a.id, "not wanted")).has_value());
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), a.id, "not wanted")).has_value());
   REQUIRE(rig.reaches(a.id, domain::IntentState::failed, 60'000));
   CHECK_FALSE(rig.detail(a.id).slot.has_value());
   CHECK(rig.pending_hold("sim:1").decimal() == "0");
