@@ -18,11 +18,11 @@ struct Signers {
   std::vector<engine::Account> accounts;
 };
 
-/// Errors name the file or variable and what is wrong with it. A key may serve several chains.
 /// A sentence for each key file that a start would refuse: none there, no file of ours, not for us
 /// alone, no key in it. Nothing of what it holds is kept or told.
 std::vector<std::string> key_file_problems(const std::vector<ChainConfig>& chains);
 
+/// Errors name the file or variable and what is wrong with it. A key may serve several chains.
 Result<Signers> open_signers(const std::vector<ChainConfig>& chains, ports::Entropy& entropy);
 
 }  // namespace holdfast::app

@@ -97,7 +97,8 @@ Step checked(const View& view, Step step) {
   // proves nothing until an operator has answered for it.
   if (view.now.is_restored && ends_by_absence(step)) return view.nack("store_restored");
   // Somebody else may have used the authorization meanwhile: then nobody need be asked.
-  const bool for_a_person = std::holds_alternative<step::Review>(step);
+  // Not where the budget is spent: reading may be what ended its deliveries.
+  const bool for_a_person = std::holds_alternative<step::Review>(step) && !view.budget_is_spent();
   if (for_a_person && view.bearer() && view.use() == Use::unread) return step::ReadAuthorization{};
   return step;
 }

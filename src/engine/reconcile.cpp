@@ -98,6 +98,8 @@ Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
   const bool is_final = open.mined && unit_.is_final(*open.mined);
   const auto to = domain::reconciled(slot.state, !open.it.attempts.empty(), open.found, is_final);
   if (!to) co_return;
+  const bool ends = *to == domain::SlotState::consumed && open.mined;
+  if (ends && !co_await vouched(core_, unit_, *open.mined)) co_return;
   if (*to == domain::SlotState::reconciliation_required && account_.counts &&
       slot.sequence < account_.counts->latest) {
     ++core_.stats.slot_mismatches;

@@ -40,10 +40,12 @@ std::string why_blocked(AccountState& account, const std::optional<store::Accoun
 }
 
 // Bytes signed after the backup was made may wait in a pool still, behind a gap where no count
-// shows them, and pay when a client asks for the same payment again. At any time an account has at
-// most `max_unconsumed` open numbers, none of them final: so they all stand below `lost_end`. What
-// used the numbers from the first one this store does not know is read, all of it.
-Awaitable<void> note_lost_numbers(Core& core, const Unit& unit, AccountState& account) {
+// shows them, and pay when a client asks for the same payment again. An account has at most
+// `max_unconsumed` open numbers at a time; between them may be gaps and numbers given back, so
+// `lost_end` is twice as far ahead. What used the numbers from the first one whose end this store
+// does not know is read, all of it.
+Awaitable<void> note_lost_numbers(Core& core, const Unit& unit, AccountState& account,
+                                  ports::SequenceCounts counts) {
   if (!core.parts.store.restored() || account.answered_for || account.lost_end) co_return;
   account.unknown_from = co_await core.parts.store.read(
       [id = unit.id(), address = account.address,
@@ -51,8 +53,8 @@ Awaitable<void> note_lost_numbers(Core& core, const Unit& unit, AccountState& ac
         return store::first_unknown_number(txn, id, address, from);
       });
   account.searched_to.reset();
-  account.lost_end =
-      domain::Sequence{account.counts->finalized.value + unit.chain.info().max_unconsumed};
+  account.lost_end = domain::Sequence{std::max(counts.latest, counts.pending).value +
+                                      2ULL * unit.chain.info().max_unconsumed};
 }
 
 struct Search {
@@ -151,12 +153,13 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
       unit.why = "the node does not answer for account " + account.address.value;
       co_return false;
     }
-    account.counts = *counts.ok();
-    co_await note_lost_numbers(core, unit, account);
+    co_await note_lost_numbers(core, unit, account, *counts.ok());
     const auto row = co_await core.parts.store.read(
         [id = unit.id(), address = account.address](store::Txn& txn) {
           return store::find_account(txn, id, address);
         });
+    // The counts and what they mean for claims are known at the same moment.
+    account.counts = *counts.ok();
     const std::string blocked = why_blocked(account, row, core.parts.store.restored());
     if (!blocked.empty() && account.blocked.empty()) {
       ++core.stats.slot_mismatches;
@@ -233,6 +236,7 @@ namespace {
 // a wall clock that jumped ends no payment.
 Awaitable<void> expire_unsigned(Core& core, std::int64_t& cursor) {
   constexpr std::size_t most_looked_at = 1'000;
+  if (core.is_restored()) co_return;  // what was lost may have been signed since
   const store::Unsigned found = co_await core.parts.store.read(
       [now_s = core.wall_ms() / 1000, after = cursor](store::Txn& txn) {
         return store::expired_unsigned(txn, now_s, after, most_looked_at);

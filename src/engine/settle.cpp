@@ -275,6 +275,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh step) {
     core_.alarm("foreign_transaction", {{"intent", domain::text(facts_.intent.id)},
                                         {"account", facts_.slot->account.value},
                                         {"tx", step.consumer.hash.hex()}});
+    // Bytes that a restored store has forgotten, say: whose they are is remembered.
+    if (step.consumer.trailing_ref) co_await note_ref_found(core_, unit_, step.consumer);
   }
   if (facts_.slot->state != domain::SlotState::consumed) {
     const bool consumed =

@@ -87,6 +87,8 @@ Awaitable<void> Keeper::end_used(Open& open) {
   account_.found_empty.erase(slot.sequence);
   if (!is_own(open.it.attempts, consumer->hash)) {
     if (slot.item) core_.note_mined(unit_, {*slot.item, false}, *consumer);
+    // Bytes that a restored store has forgotten, say: whose they are is remembered.
+    if (consumer->trailing_ref) co_await note_ref_found(core_, unit_, *consumer);
   }
   if (confirming) co_return co_await send_back(open);
   co_await core_.consume_slot(slot, *consumer, "used, and nobody drove it");

@@ -24,9 +24,11 @@ class RequestMetrics {
   std::uint64_t connections_refused = 0;  ///< over the cap
 
  private:
-  friend std::string metrics_text(const RequestMetrics&, const engine::Stats&,
-                                  std::span<const engine::ChainStatus>, bool,
-                                  const std::optional<engine::DeskCounts>&);
+  friend /// `desk` empty: the store cannot be asked now, so its gauges are left out.
+      std::string
+      metrics_text(const RequestMetrics&, const engine::Stats&,
+                   std::span<const engine::ChainStatus>, bool,
+                   const std::optional<engine::DeskCounts>&);
   static constexpr std::array<std::int64_t, 13> bounds_ms = {1,   2,   5,    10,   25,    50,   100,
                                                              250, 500, 1000, 2500, 10000, 60000};
   struct Histogram {
@@ -38,7 +40,6 @@ class RequestMetrics {
   std::map<Key, Histogram> requests_;
 };
 
-/// `desk` empty: the store cannot be asked now, so its gauges are left out.
 /// The Prometheus text format, version 0.0.4.
 inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 std::string metrics_text(const RequestMetrics& requests, const engine::Stats& stats,

@@ -207,7 +207,8 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
   cancel.now_ms = by.now_ms;
   auto facts = move_intent(txn, cancel);
   if (facts.has_error() && (facts.error().code == domain::TransitionError::illegal_move ||
-                            facts.error().code == domain::TransitionError::wrong_actor)) {
+                            facts.error().code == domain::TransitionError::wrong_actor ||
+                            facts.error().code == StoreError::unproven)) {
     facts = ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, by);
   }
   if (facts.has_error()) return facts.error();

@@ -110,10 +110,14 @@ Result<void> Mover::check_absence(const Transition& row) const {
                   "the store was put back from a backup: " + text(move_.id) +
                       " may have been sent, and ends once the accounts are adopted");
   }
-  if (!payment_.intent().bearer && payment_.row.ref_found_in) {
-    return refuse(StoreError::version_conflict,
-                  "transaction 0x" + payment_.row.ref_found_in->hex() + " carries the ref of " +
-                      text(move_.id) + ": it was sent");
+  // Whoever drives the payment has read that transaction, and knows that it moved nothing.
+  const bool was_read =
+      payment_.intent().state != IntentState::created &&
+      (move_.actor == domain::Actor::system || move_.actor == domain::Actor::relayer);
+  if (!payment_.intent().bearer && payment_.row.ref_found_in && !was_read) {
+    return refuse(StoreError::unproven, "transaction 0x" + payment_.row.ref_found_in->hex() +
+                                            " carries the ref of " + text(move_.id) +
+                                            ": it was sent, and what that did is read first");
   }
   return {};
 }

@@ -199,7 +199,7 @@ domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
   each(
       txn,
       "SELECT DISTINCT s.sequence FROM slots s JOIN accounts a ON a.row = s.account"
-      " WHERE a.chain = $1 AND a.address = $2 AND s.state <> 'released' AND s.sequence >= $3"
+      " WHERE a.chain = $1 AND a.address = $2 AND s.state = 'consumed' AND s.sequence >= $3"
       " ORDER BY s.sequence",
       [&](const Row& row) {
         if (row.count(0) == at.value) at = at.next();

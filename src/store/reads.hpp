@@ -41,8 +41,8 @@ std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
 /// run, until after `now_s` (chain or wall seconds); the last to expire first, at most `limit`.
 std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId& chain,
                                                  std::int64_t now_s, std::size_t limit);
-/// The lowest number, from `from` and from what an operator adopted on, that this account's store
-/// never gave. Reads each number it gave, once: for a store that was put back.
+/// The lowest number, from `from` and from what an operator adopted on, whose end this store
+/// does not know. Reads each number it gave, once: for a store that was put back.
 domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
                                       const domain::Address& account, domain::Sequence from);
 /// It was put back from a backup, and nobody has answered for it.

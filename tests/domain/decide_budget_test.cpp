@@ -5,15 +5,6 @@
 
 namespace holdfast::test {
 
-namespace {
-
-Scene read_and_unused(Scene scene) {
-  scene.authorization(AuthorizationSeen::Result::unused);
-  return scene;
-}
-
-}  // namespace
-
 TEST_CASE("budget: declared poison ends a payment as a spent budget does, and never less safely") {
   struct Row {
     const char* name;
@@ -27,8 +18,7 @@ TEST_CASE("budget: declared poison ends a payment as a spent budget does, and ne
       {"claimed payout", claimed(false), "fail"},
       {"claimed bearer", claimed(true), "fail"},
       {"signed payout", signed_scene(false), "review"},
-      {"signed bearer, its authorization unread", signed_scene(true), "read_authorization"},
-      {"signed bearer", read_and_unused(signed_scene(true)), "review"},
+      {"signed bearer", signed_scene(true), "review"},
       {"broadcast", signed_scene(false, SlotState::broadcast), "review"},
       {"a slot that says it was signed", claimed(false).slot_in(SlotState::signed_), "review"},
       {"confirming", scene(IntentState::confirming, false), "ack"},

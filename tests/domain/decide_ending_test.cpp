@@ -302,11 +302,11 @@ TEST_CASE("decide: settling: used on other terms with finality: no bytes go out 
 
 // Found by the simulator (hell, seeds 1069 and 1205): somebody else had paid with it meanwhile.
 TEST_CASE("decide: settling: nobody is asked before the authorization was read") {
-  Scene s = signed_scene(true).searched({Found::not_found});
-  s.now.lapsed_leases = s.policy.max_lapsed_leases + 1;
+  Scene s = scene(IntentState::settling, true);
+  s.seen.reserve = ReserveSeen{ReserveSeen::Result::released_slot_unusable};
   CHECK(s.step() == "read_authorization");
   s.authorization(Authorized::unused);
-  CHECK(s.take<step::Review>().reason == "budget_spent");
+  CHECK(s.take<step::Review>().reason == "released_slot_unusable");
   s.authorization(Authorized::used_exactly, false, use_of_authorization(9));
   CHECK(s.step() == "confirm");
 }

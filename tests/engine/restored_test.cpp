@@ -80,6 +80,37 @@ TEST_CASE("restored: bytes that wait behind a gap are ended before anything is s
   testing::check_audit(rig);
 }
 
+// The backup was made between the claim and the signature: its number is on record, and not its
+// end.
+TEST_CASE("restored: what a number given before the backup has paid since is not paid again") {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = 2;
+  Rig rig(options);
+  rig.start();
+  rig.signer.fail_next(ports::Unknown{"no answer"});
+  const domain::Intent claimed = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(claimed.id, IntentState::settling, 1'000));
+  rig.crash_without_restart();
+  REQUIRE(rig.chain.posts().empty());
+  ports::Order lost;
+  lost.sender = rig.accounts.front();
+  lost.call = *rig.payouts.call(claimed);
+  lost.fees = {U256(20'000), U256(500), 100'000};
+  rig.chain.run_elsewhere(lost);
+  rig.world.clock().advance_to(rig.world.clock().mono_ms() + 20'000);
+  rig.run(rig.store->write([](store::Txn& txn) {
+    txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
+    return 0;
+  }));
+  rig.reopen_store();
+  rig.start();
+  rig.world.run_for(2'000);
+  REQUIRE(adopt_when_read(rig).has_value());
+  REQUIRE(rig.reaches(claimed.id, IntentState::settled, 120'000));
+  testing::check_paid_once(rig, claimed);
+}
+
 TEST_CASE("restored: nothing is canceled for having nothing on record until somebody answers") {
   RigOptions options;
   options.on_disk = true;
