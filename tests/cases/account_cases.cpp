@@ -256,7 +256,7 @@ void restored(bool bearer, bool with_mark) {
   // may have been signed and wait behind a gap: noops have used that up.
   const Payment next = rig.payout();
   CHECK(rig.mine_until(next, "settled"));
-  CHECK(number_of(rig, next) == (with_mark ? 10 : 10 + rig.options.max_unconsumed));
+  CHECK(number_of(rig, next) == (with_mark ? 10 : 10 + 2 * rig.options.max_unconsumed));
   Allowed allowed;
   allowed.more_bodies = true;  // a noop may be made dearer
   allowed.queued = true;  // of five numbers this store knows nothing
