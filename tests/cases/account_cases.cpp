@@ -43,6 +43,7 @@ TEST_CASE("N6: lower transactions that a pool lost go out again, in order, as th
     REQUIRE(rig.reaches(all.back().id, "confirming"));
   }
   std::vector<test::SentRaw> first;
+  first.reserve(all.size());
   for (const Payment& one : all) first.push_back(rig.raws_of(one).front());
   for (std::uint64_t n = 0; n < 5; ++n) REQUIRE(first[n].nonce == n);
   // The node drops those above it as well; two of them come back, above a hole of three.
