@@ -52,12 +52,11 @@ class Machine {
   /// False, and nothing done, where nobody could tell the difference.
   bool restore_backup();
 
-  /// Reads on a connection of its own. Only without a process, or between two items.
+  /// Reads through the store of the process that runs, between its commits; time goes on meanwhile.
   template <class Read>
   auto read(Read read) {
     return world.run(store_->read(std::move(read)));
   }
-  store::Store* store() { return store_.get(); }
 
   Tally& tally;
   sim::SimWorld world;

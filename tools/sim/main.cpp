@@ -1,6 +1,5 @@
 // holdfast-sim: years of crashes before breakfast. Each seed is a life of some thirty payments,
 // with everything that can go wrong; the same seed is the same life.
-#include <chrono>
 #include <iostream>
 
 #include <CLI/CLI.hpp>

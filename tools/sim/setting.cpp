@@ -54,12 +54,6 @@ void add_strokes(Setting& setting, Blow blow, std::uint32_t hundredths) {
 
 std::string_view to_text(Blow blow) { return names[static_cast<std::size_t>(blow)]; }
 
-std::optional<Blow> blow_from(std::string_view text) {
-  const auto at = std::find(names.begin(), names.end(), text);
-  if (at == names.end()) return std::nullopt;
-  return static_cast<Blow>(at - names.begin());
-}
-
 const Profile* find_profile(std::string_view name) {
   const auto* const at = std::find_if(std::begin(profiles), std::end(profiles),
                                       [&](const Profile& one) { return one.name == name; });

@@ -50,7 +50,6 @@ enum class Blow {
 };
 inline constexpr std::size_t blow_count = 27;
 std::string_view to_text(Blow blow);
-std::optional<Blow> blow_from(std::string_view text);
 
 struct Stroke {
   std::int64_t at_ms = 0;  ///< since the start of trouble

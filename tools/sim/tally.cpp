@@ -16,21 +16,4 @@ void Tally::add(const Tally& other) {
   }
 }
 
-std::uint64_t Tally::of(std::string_view table, std::string_view name) const {
-  const auto found = tables_.find(table);
-  if (found == tables_.end()) return 0;
-  const auto entry = found->second.find(name);
-  return entry == found->second.end() ? 0 : entry->second;
-}
-
-std::vector<std::string> Tally::zeros() const {
-  std::vector<std::string> out;
-  for (const auto& [table, names] : tables_) {
-    for (const auto& [name, times] : names) {
-      if (times == 0) out.push_back(table + "/" + name);
-    }
-  }
-  return out;
-}
-
 }  // namespace holdfast::campaign

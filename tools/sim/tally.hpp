@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace holdfast::campaign {
 
@@ -21,9 +20,6 @@ class Tally {
   }
   void add(const Tally& other);
   const std::map<std::string, Table, std::less<>>& tables() const { return tables_; }
-  std::uint64_t of(std::string_view table, std::string_view name) const;
-  /// "table/name" of all zeros.
-  std::vector<std::string> zeros() const;
 
  private:
   std::uint64_t& at(std::string_view table, std::string_view name);
