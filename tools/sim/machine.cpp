@@ -20,6 +20,7 @@ constexpr std::int64_t drain_ms = 5'000;
 
 std::vector<domain::Address> account_names(std::size_t count) {
   std::vector<domain::Address> out;
+  out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) out.push_back({"relayer" + std::to_string(i)});
   return out;
 }
