@@ -16,7 +16,8 @@ std::optional<Step> used_exactly(const View& view) {
 // transaction, and what that moved is judged at finality. A transaction that failed moved nothing,
 // and leaves the payment to be made.
 std::optional<Step> paid_before(const View& view) {
-  if (view.bearer() || !view.facts.ref_found_in) return std::nullopt;
+  if (!view.facts.ref_found_in) return std::nullopt;
+  if (view.bearer()) return view.read_use_first();
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
   // This may have paid it, so the deadline ends nothing before it was read. Canceled as expired,
   // the payment would be made once more under another key.
@@ -40,8 +41,7 @@ std::optional<Step> cancel_asked(const View& view) {
 std::optional<Step> past_deadline(const View& view) {
   if (!view.past_deadline_unsigned()) return std::nullopt;
   if (view.bearer()) {
-    if (view.use() == Use::unread) return step::ReadAuthorization{};
-    if (view.use() == Use::unknown) return view.nack("authorization_unreadable");
+    if (auto step = view.read_use_first()) return step;
   }
   return step::Cancel{"expired"};
 }

@@ -75,8 +75,7 @@ std::optional<Step> never_asked_and_over(const View& view) {
   if (view.intent().cancel_asked) return step::Fail{"cancel_asked", NeverAsked{}};
   if (!late && !view.refused()) return std::nullopt;
   if (view.bearer()) {
-    if (view.use() == Use::unread) return step::ReadAuthorization{};
-    if (view.use() == Use::unknown) return view.nack("authorization_unreadable");
+    if (auto step = view.read_use_first()) return step;
   }
   if (late) return step::Fail{"expired", NeverAsked{}};
   if (view.use_is_final()) return step::Fail{view.give_up_reason(), NeverAsked{}};
@@ -90,9 +89,8 @@ std::optional<Step> never_asked_and_over(const View& view) {
 // As for an authorized payment: what the store lost may have paid it. Where all nodes answer and
 // none has it, nobody can tell what becomes of its bytes; silence is waited out.
 std::optional<Step> paid_before(const View& view) {
-  if (view.bearer() || !view.facts.ref_found_in || !view.facts.attempts.empty()) {
-    return std::nullopt;
-  }
+  if (!view.facts.ref_found_in || !view.facts.attempts.empty()) return std::nullopt;
+  if (view.bearer()) return view.read_use_first();
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
   if (!view.seen.ref_found->tx) {
     const bool is_gone = !view.seen.ref_found->is_unanswered;

@@ -154,6 +154,12 @@ Use View::use() const {
   return Use::unknown;
 }
 
+std::optional<Step> View::read_use_first() const {
+  if (use() == Use::unread) return step::ReadAuthorization{};
+  if (use() == Use::unknown) return nack("authorization_unreadable");
+  return std::nullopt;
+}
+
 bool View::use_is_final() const {
   return (use() == Use::otherwise || use() == Use::canceled) && seen.authorization->is_final;
 }

@@ -62,6 +62,8 @@ struct View {
   // -- what was seen
   Use use() const;
   bool use_is_final() const;
+  /// The question, or the wait, that is between here and a use that was read.
+  std::optional<Step> read_use_first() const;
   bool used_up() const;
   std::optional<AuthorizationDead> dead_authorization() const;
   std::optional<HashSeen::Result> found(const Attempt& attempt) const;

@@ -48,8 +48,7 @@ Tend tend_waiting(const OpenNumber& number, const Line& line) {
 }
 
 Tend tend_taken_back(const OpenNumber& number, const Line& line) {
-  const bool waits = number.state == SlotState::reconciliation_required && line.is_stuck;
-  if (!waits) return Tend::leave;
+  if (!line.is_stuck) return Tend::leave;
   if (number.found == FoundAt::not_asked) return Tend::look;
   return number.found == FoundAt::not_found ? Tend::hand_over : Tend::leave;
 }

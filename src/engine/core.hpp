@@ -95,6 +95,9 @@ Awaitable<void> recover(Core& core);  // recovery.cpp
 /// cannot.
 Awaitable<bool> bring_up(Core& core, Unit& unit);  // recovery.cpp
 Awaitable<bool> read_accounts(Core& core, Unit& unit);  // recovery.cpp
+/// Where the transactions of these payments are now. False: the node did not answer for each.
+Awaitable<bool> look_for(Core& core, Unit& unit,
+                         std::vector<domain::IntentId> ids);  // recovery.cpp
 /// A head was read: the view sees it, and a chain that has stood still for long is told of, once.
 void see_head(Core& core, Unit& unit, const ports::Head& head);  // recovery.cpp
 /// The block that was called final last is still there. False: the node is behind it, or does not
@@ -112,14 +115,14 @@ Awaitable<void> halt_if_restored(Core& core, Unit& unit);  // halting.cpp
 Awaitable<void> answer_for_restored(Core& core, std::string who);  // reconcile.cpp
 Awaitable<void> dispatch(Core& core);  // dispatcher.cpp
 Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
-Awaitable<void> sweep(Core& core);  // recovery.cpp
+Awaitable<void> sweep(Core& core);  // sweep.cpp
 Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
 /// Do all nodes in use say the same of it (Chain::vouch)? Asked before a payment or a number ends
 /// by a transaction that one of them showed. A chain whose nodes go on disagreeing is told of.
 Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx);  // halting.cpp
-/// Remembers the ref of a transaction of ours that the store knows nothing of, and whose it is.
-Awaitable<void> note_ref_found(Core& core, Unit& unit, domain::MinedTx tx);  // used_numbers.cpp
+/// Remembers the refs in a transaction of ours that the store knows nothing of, and whose they are.
+Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx);  // used_numbers.cpp
 /// Tends the sending accounts of a chain, round after round.
 Awaitable<void> keep_accounts(Core& core, Unit& unit);  // keeper.cpp
 

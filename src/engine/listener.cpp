@@ -193,7 +193,8 @@ void Listener::read_block(const ports::Block& block) {
   for (const domain::MinedTx& tx : block.txs) {
     if (AccountState* const ours = unit_.account(tx.sender)) {
       ours->note(tx);
-      if (tx.trailing_ref && !unit_.watch.knows(tx.hash)) refs_seen_.push_back(tx);
+      const bool may_be_lost = tx.trailing_ref || !tx.authorizations.empty();
+      if (may_be_lost && !unit_.watch.knows(tx.hash)) refs_seen_.push_back(tx);
     }
     for (const Watch::Match& match : unit_.watch.match(tx)) {
       if (core_.note_mined(unit_, match, tx)) touched_.push_back(match.id);
@@ -256,7 +257,7 @@ Awaitable<void> Listener::tell_used_late() {
 // of the store, or another engine with our key, paid. A client may yet ask for that very payment.
 Awaitable<void> Listener::note_refs() {
   while (!refs_seen_.empty()) {
-    co_await note_ref_found(core_, unit_, refs_seen_.back());
+    co_await note_refs_found(core_, unit_, refs_seen_.back());
     refs_seen_.pop_back();
   }
 }
@@ -354,8 +355,14 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
   auto moved = co_await core_.move(std::move(wanted));
   HOLDFAST_KILL_POINT_IF(what.move == FollowMove::settle && moved.has_value(), "KP9");
   if (!moved) {
-    log::info("listener_race",
-              {{"intent", domain::text(facts.intent.id)}, {"why", moved.error().detail}});
+    log::info("listener_race", {{"intent", domain::text(facts.intent.id)},
+                                {"why", moved.error().detail},
+                                {"mv", domain::to_text(what.move)},
+                                {"re", what.reason},
+                                {"att", facts.attempts.size()},
+                                {"k0", domain::to_text(facts.attempts[0].kind)},
+                                {"h0", facts.attempts[0].hash->hex()},
+                                {"h", seen->tx.hash.hex()}});
     co_return false;
   }
   if (what.move == FollowMove::review || what.move == FollowMove::fail) {

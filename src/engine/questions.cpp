@@ -106,9 +106,11 @@ Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
         break;
     }
   }
+  // Its noops tell of its numbers, and nothing of the payment.
   for (const domain::HashSeen& one : out) {
-    Watched* const watched = unit_.watch.find(facts_.intent.id);
-    if (one.tx && watched != nullptr) unit_.watch.include(*watched, *one.tx, true);
+    if (one.tx && domain::own_pay(facts_.attempts, one.tx->hash) != nullptr) {
+      core_.note_mined(unit_, {facts_.intent.id, true}, *one.tx);
+    }
   }
   co_return out;
 }

@@ -1,4 +1,4 @@
-// Owns: what happens before the first lease, and the sweep for payments nobody drives.
+// Owns: what happens before the first lease, and before a chain is used again.
 // Must never: sign, or give a number back that was ever signed.
 #include <algorithm>
 
@@ -87,10 +87,21 @@ Awaitable<bool> search(Core& core, Unit& unit, std::vector<Search> wanted) {
   co_return all_answered;
 }
 
-// Where its transactions are now, for everybody watched on this chain: its own, and the one of
-// somebody else it stands on. False: the node did not answer for each.
-Awaitable<bool> look_for_all(Core& core, Unit& unit) {
-  const std::vector<domain::IntentId> ids = unit.watch.all();
+Awaitable<void> load_watched(Core& core, Unit& unit) {
+  std::optional<domain::IntentId> after;
+  for (;;) {
+    const auto facts = co_await core.parts.store.read(
+        [id = unit.id(), after](store::Txn& txn) { return store::watched(txn, id, after, page); });
+    for (const domain::Facts& one : facts) core.changed(one);
+    if (facts.size() < page) co_return;
+    after = facts.back().intent.id;
+  }
+}
+
+}  // namespace
+
+// Its own transactions, and the one of somebody else it stands on.
+Awaitable<bool> look_for(Core& core, Unit& unit, std::vector<domain::IntentId> ids) {
   for (std::size_t from = 0; from < ids.size(); from += page) {
     std::vector<Search> wanted;
     for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {
@@ -107,19 +118,6 @@ Awaitable<bool> look_for_all(Core& core, Unit& unit) {
   }
   co_return true;
 }
-
-Awaitable<void> load_watched(Core& core, Unit& unit) {
-  std::optional<domain::IntentId> after;
-  for (;;) {
-    const auto facts = co_await core.parts.store.read(
-        [id = unit.id(), after](store::Txn& txn) { return store::watched(txn, id, after, page); });
-    for (const domain::Facts& one : facts) core.changed(one);
-    if (facts.size() < page) co_return;
-    after = facts.back().intent.id;
-  }
-}
-
-}  // namespace
 
 void see_head(Core& core, Unit& unit, const ports::Head& head) {
   // No chain's blocks are usually so far apart. One that makes blocks only for transactions stands
@@ -186,7 +184,7 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
   unit.view.restart(head.ok()->latest);
   // Seen in blocks that may not be canonical any more.
   for (AccountState& account : unit.accounts) account.mined.clear();
-  if (!co_await look_for_all(core, unit)) {
+  if (!co_await look_for(core, unit, unit.watch.all())) {
     unit.why = "the node does not answer for all our transactions";
     co_return false;
   }
@@ -228,59 +226,6 @@ Awaitable<void> recover(Core& core) {
     for (const domain::Intent& intent : ended) unit->watch.put_ended(intent);
   }
   log::info("recovered", {{"own_leases", returned}});
-}
-
-namespace {
-
-// Nobody signed it in time. As for what is not signed elsewhere, the chain's clock must say so too:
-// a wall clock that jumped ends no payment.
-Awaitable<void> expire_unsigned(Core& core, std::int64_t& cursor) {
-  constexpr std::size_t most_looked_at = 1'000;
-  if (core.is_restored()) co_return;  // what was lost may have been signed since
-  const store::Unsigned found = co_await core.parts.store.read(
-      [now_s = core.wall_ms() / 1000, after = cursor](store::Txn& txn) {
-        return store::expired_unsigned(txn, now_s, after, most_looked_at);
-      });
-  for (const domain::Intent& intent : found.expired) {
-    Unit* const unit = core.unit(intent.terms.chain);
-    if (unit == nullptr || unit->view.latest_time_s() < intent.publish_before_s) continue;
-    store::Move cancel;
-    cancel.id = intent.id;
-    cancel.to = domain::IntentState::canceled;
-    cancel.from = domain::IntentState::created;
-    cancel.actor = domain::Actor::system;
-    cancel.reason = "expired";
-    // Signed at the last moment, or canceled: then it is not ours to end.
-    std::ignore = co_await core.move(std::move(cancel));
-  }
-  cursor = found.next;
-}
-
-}  // namespace
-
-Awaitable<void> sweep(Core& core) {
-  constexpr std::size_t most_looked_at = 1'000;
-  std::int64_t cursor = 0;
-  while (!core.draining && !core.broken) {
-    try {
-      const std::int64_t queue_ms = core.queue_ms();
-      const auto found = co_await core.parts.store.write([queue_ms](store::Txn& txn) {
-        return store::sweep_undriven(txn, queue_ms, most_looked_at);
-      });
-      for (const domain::IntentId& id : found) {
-        core.alarm("undriven_intent", {{"intent", domain::text(id)}});
-      }
-      if (!found.empty()) core.wake();
-      co_await expire_unsigned(core, cursor);
-    } catch (const store::StoreInDoubt& what) {
-      core.break_off(what.what());
-    } catch (const store::StoreUnavailable& what) {
-      log::warn("sweep_failed", {{"why", what.what()}});
-    } catch (const store::StoreBusy& what) {
-      log::warn("sweep_failed", {{"why", what.what()}});
-    }
-    co_await core.parts.clock.sleep(core.config.sweep_ms);
-  }
 }
 
 }  // namespace holdfast::engine

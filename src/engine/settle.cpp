@@ -276,7 +276,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh step) {
                                         {"account", facts_.slot->account.value},
                                         {"tx", step.consumer.hash.hex()}});
     // Bytes that a restored store has forgotten, say: whose they are is remembered.
-    if (step.consumer.trailing_ref) co_await note_ref_found(core_, unit_, step.consumer);
+    co_await note_refs_found(core_, unit_, step.consumer);
   }
   if (facts_.slot->state != domain::SlotState::consumed) {
     const bool consumed =

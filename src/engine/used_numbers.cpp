@@ -88,7 +88,7 @@ Awaitable<void> Keeper::end_used(Open& open) {
   if (!is_own(open.it.attempts, consumer->hash)) {
     if (slot.item) core_.note_mined(unit_, {*slot.item, false}, *consumer);
     // Bytes that a restored store has forgotten, say: whose they are is remembered.
-    if (consumer->trailing_ref) co_await note_ref_found(core_, unit_, *consumer);
+    co_await note_refs_found(core_, unit_, *consumer);
   }
   if (confirming) co_return co_await send_back(open);
   co_await core_.consume_slot(slot, *consumer, "used, and nobody drove it");
@@ -134,7 +134,7 @@ Awaitable<bool> Keeper::search(domain::Sequence at) {
   account_.found_empty.erase(at);
   const domain::MinedTx& tx = **answer.ok();
   for (const Watch::Match& match : unit_.watch.match(tx)) core_.note_mined(unit_, match, tx);
-  if (tx.trailing_ref) co_await note_ref_found(core_, unit_, tx);
+  co_await note_refs_found(core_, unit_, tx);
   co_return true;
 }
 
@@ -177,18 +177,31 @@ Awaitable<void> Keeper::send_back(const Open& open) {
   if (moved) core_.wake();
 }
 
-Awaitable<void> note_ref_found(Core& core, Unit& unit, domain::MinedTx tx) {
-  const store::RefFound found{unit.id(),        tx.sender, tx.sequence,
-                              *tx.trailing_ref, tx.hash,   core.wall_ms()};
-  const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
-    store::note_ref_found(txn, found);
-    return store::find_by_ref(txn, found.ref);
-  });
-  log::info("ref_found", {{"account", tx.sender.value},
-                          {"sequence", tx.sequence.value},
-                          {"ref", tx.trailing_ref->hex()},
-                          {"intent", whose ? domain::text(whose->id) : ""}});
-  if (whose) core.note_mined(unit, {whose->id, false}, tx);
+// A payout carries its ref behind its data; a payer's authorization has it as its nonce.
+Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
+  std::vector<domain::Ref> refs;
+  if (tx.trailing_ref) refs.push_back(*tx.trailing_ref);
+  for (const domain::AuthorizationEvent& event : tx.authorizations) {
+    if (!event.canceled) refs.push_back(domain::Ref{event.nonce.value});
+  }
+  for (const domain::Ref& ref : refs) {
+    const store::RefFound found{unit.id(), tx.sender, tx.sequence, ref, tx.hash, core.wall_ms()};
+    const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
+      store::note_ref_found(txn, found);
+      return store::find_by_ref(txn, found.ref);
+    });
+    log::info("ref_found", {{"account", tx.sender.value},
+                            {"sequence", tx.sequence.value},
+                            {"ref", ref.hex()},
+                            {"intent", whose ? domain::text(whose->id) : ""}});
+    if (!whose) continue;
+    core.note_mined(unit, {whose->id, false}, tx);
+    // Its signature was lost with a part of the store. It is never called canceled; if its payer
+    // signs once more, it is followed to its end.
+    if (whose->state == domain::IntentState::created) {
+      core.alarm("unsigned_and_used", {{"intent", domain::text(whose->id)}, {"tx", tx.hash.hex()}});
+    }
+  }
 }
 
 }  // namespace holdfast::engine

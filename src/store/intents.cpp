@@ -206,9 +206,13 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
   cancel.request = by.request;
   cancel.now_ms = by.now_ms;
   auto facts = move_intent(txn, cancel);
-  if (facts.has_error() && (facts.error().code == domain::TransitionError::illegal_move ||
-                            facts.error().code == domain::TransitionError::wrong_actor ||
-                            facts.error().code == StoreError::unproven)) {
+  // What nobody signed is driven by nobody: it would be asked in vain.
+  const auto intent = load_intent(txn, id);
+  const bool is_driven = intent && intent->intent.state != IntentState::created;
+  if (facts.has_error() && is_driven &&
+      (facts.error().code == domain::TransitionError::illegal_move ||
+       facts.error().code == domain::TransitionError::wrong_actor ||
+       facts.error().code == StoreError::unproven)) {
     facts = ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, by);
   }
   if (facts.has_error()) return facts.error();

@@ -219,6 +219,8 @@ Unsigned expired_unsigned(Txn& txn, std::int64_t now_s, std::int64_t after, std:
                                      .append(
                                          " FROM intents i WHERE i.state = 'created'"
                                          " AND i.state <> 'settled' AND i.row > $1"
+                                         " AND NOT EXISTS (SELECT 1 FROM refs_found f"
+                                         " WHERE f.ref = i.ref)"
                                          " ORDER BY i.row LIMIT $2");
   Unsigned out;
   std::size_t looked = 0;

@@ -20,6 +20,15 @@ std::size_t within(std::size_t wanted, std::size_t most) {
   return std::clamp<std::size_t>(wanted, 1, most);
 }
 
+constexpr std::string_view watched_rows =
+    "i.chain = $1 AND i.id > $2"
+    " AND (i.state = 'settling' OR i.state = 'confirming' OR i.state = 'needs_review')"
+    " ORDER BY i.id LIMIT $3";
+
+Bytes behind(const std::optional<domain::IntentId>& after) {
+  return after ? Bytes(after->value.begin(), after->value.end()) : Bytes{};
+}
+
 std::string intents_where(std::string_view rest) {
   return std::string("SELECT i.row, ")
       .append(intent_columns)
@@ -83,12 +92,8 @@ IntentPage list_intents(Txn& txn, const ListFilter& filter) {
 std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
                                    const std::optional<domain::IntentId>& after,
                                    std::size_t limit) {
-  static const std::string sql = intents_where(
-      "i.chain = $1 AND i.id > $2"
-      " AND (i.state = 'settling' OR i.state = 'confirming' OR i.state = 'needs_review')"
-      " ORDER BY i.id LIMIT $3");
+  static const std::string sql = intents_where(watched_rows);
   std::vector<Payment> payments;
-  const Bytes from = after ? Bytes(after->value.begin(), after->value.end()) : Bytes{};
   each(
       txn, sql,
       [&](const Row& row) {
@@ -97,13 +102,26 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
         payment.row.intent = intent_from(row, 1);
         payments.push_back(std::move(payment));
       },
-      chain, from, within(limit, most_watched));
+      chain, behind(after), within(limit, most_watched));
   std::vector<domain::Facts> out;
   out.reserve(payments.size());
   for (Payment& payment : payments) {
     load_rest(txn, payment);
     out.push_back(payment.facts());
   }
+  return out;
+}
+
+std::vector<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
+                                             const std::optional<domain::IntentId>& after,
+                                             std::size_t limit) {
+  static const std::string sql =
+      std::string("SELECT i.id, i.version FROM intents i WHERE ").append(watched_rows);
+  std::vector<WatchedVersion> out;
+  each(
+      txn, sql,
+      [&](const Row& row) { out.push_back({row.fixed<domain::IntentId>(0), row.count(1)}); }, chain,
+      behind(after), within(limit, most_watched));
   return out;
 }
 

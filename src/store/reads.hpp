@@ -25,6 +25,15 @@ std::vector<BalanceRow> balances(Txn& txn, std::size_t limit);
 /// their attempts; in id order after `after`, at most `limit`.
 std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
                                    const std::optional<domain::IntentId>& after, std::size_t limit);
+/// The same intents by their versions alone: what another engine over this store has moved is
+/// known by them.
+struct WatchedVersion {
+  domain::IntentId id;
+  std::uint64_t version = 0;
+};
+std::vector<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
+                                             const std::optional<domain::IntentId>& after,
+                                             std::size_t limit);
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);

@@ -126,8 +126,9 @@ bool enqueue_job(Txn& txn, const domain::Job& job, std::int64_t visible_ms);
 /// Must normally find none.
 std::vector<domain::IntentId> sweep_undriven(Txn& txn, std::int64_t now_ms, std::size_t limit);
 
-/// Payments that nobody signed, whose deadline is at or before `now_s` (wall time): up to `limit`
-/// rows are looked at behind `after`. `next` is where to go on; zero: at the beginning.
+/// Payments that nobody signed, whose deadline is at or before `now_s` (wall time), and whose ref
+/// was found in no transaction of ours: up to `limit` rows are looked at behind `after`. `next` is
+/// where to go on; zero: at the beginning.
 struct Unsigned {
   std::vector<domain::Intent> expired;
   std::int64_t next = 0;

@@ -1,9 +1,11 @@
 // What chains and processes do to payments: reorgs, strangers, outages, drains, crashes.
 #include <algorithm>
+#include <set>
 
 #include <doctest/doctest.h>
 
 #include "rig.hpp"
+#include "store/writes.hpp"
 
 using namespace holdfast;
 using domain::IntentState;
@@ -84,6 +86,65 @@ TEST_CASE("engine: paid by another, our own revert ends our number and not the p
     CHECK(rig.detail(intent.id).slot->state == domain::SlotState::consumed);
     check_audit(rig);
   }
+}
+
+// Found by the simulator (rough, seed 23813): the noop of its first number was taken for the
+// payment itself, and the revert of the payment never seen.
+TEST_CASE("engine: a noop of its own is no transaction of the payment") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  rig.chain.script().next_post(sim::NextPost::refuse(ports::RefusalKind::malformed));
+  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+  const auto numbers = [&] {
+    std::set<std::optional<domain::SlotId>> out;
+    for (const domain::Attempt& one : rig.detail(intent.id).attempts) out.insert(one.slot);
+    return out.size();
+  };
+  for (int i = 0; i < 120 && numbers() < 2; ++i) {
+    rig.chain.mine();
+    rig.world.run_for(1'000);
+  }
+  REQUIRE(numbers() == 2);
+  rig.chain.set_token(intent.terms.asset, sim::TokenKind::reverts);
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  rig.chain.mine(6);
+  CHECK(rig.reaches(intent.id, IntentState::settling, 30'000));
+  CHECK(rig.chain.moved(intent.ref) == 0);
+  check_audit(rig);
+}
+
+// Found by the simulator (rough, seed 5058): the engine that sent it ended, and the one that went
+// on had never heard that the payment was confirming.
+TEST_CASE("engine: what another engine over the same store has sent is followed to its end") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  for (int i = 0; i < 100; ++i) {
+    rig.chain.script().next_post(sim::NextPost::drop_answer_unknown());
+  }
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::settling, 5'000));
+  rig.world.run_for(1'000);
+  const domain::Attempt attempt = rig.detail(intent.id).attempts.back();
+  rig.run(rig.store->write([&](store::Txn& txn) {
+    store::Move sent;
+    sent.id = intent.id;
+    sent.to = IntentState::confirming;
+    sent.actor = domain::Actor::relayer;
+    sent.tx_hash = attempt.hash;
+    sent.accepted = attempt.id;
+    REQUIRE(store::move_intent(txn, sent).has_value());
+    txn.db().execute("DELETE FROM jobs");
+    return 0;
+  }));
+  rig.chain.run_elsewhere({rig.accounts.front(), {0}, *rig.payouts.call(intent), attempt.fees});
+  rig.chain.mine(6);
+  CHECK(rig.reaches(intent.id, IntentState::settled, 200'000));
+  check_paid_once(rig, intent);
+  check_audit(rig);
 }
 
 TEST_CASE("engine: a signature that comes after the publish deadline is refused, not taken") {

@@ -131,6 +131,52 @@ TEST_CASE("restored: nothing is canceled for having nothing on record until some
   REQUIRE(rig.reaches(waiting.id, IntentState::settled, 60'000));
 }
 
+// Found by the simulator (hell, seed 5890): the backup was made before the payer signed. Nobody
+// signed again, and when its time was over the payment was called canceled, and had been paid.
+TEST_CASE("restored: a payment whose signature was lost is not called canceled once it is used") {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = 2;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent unsigned_yet = rig.create("one", rig.from_payer());
+  rig.crash_without_restart();
+  domain::Intent as_it_was = unsigned_yet;
+  as_it_was.authorization = sim::authorize(unsigned_yet);
+  ports::Order lost;
+  lost.sender = rig.accounts.front();
+  lost.call = *rig.authorizations.call(as_it_was);
+  lost.fees = {U256(20'000), U256(500), 100'000};
+  rig.chain.run_elsewhere(lost);
+  rig.start();
+  put_back(rig);
+  rig.world.run_for(2'000);
+  REQUIRE(adopt_when_read(rig).has_value());
+  REQUIRE(rig.chain.moved(unsigned_yet.ref) == 1);
+  SUBCASE("by time") {
+    const std::int64_t left_s = unsigned_yet.publish_before_s - rig.world.clock().wall_ms() / 1'000;
+    rig.world.run_for(1'000 * (left_s + 300));
+    CHECK(rig.state(unsigned_yet.id) == IntentState::created);
+  }
+  SUBCASE("by its caller, by an operator") {
+    const auto canceled =
+        rig.run(rig.engine->cancel(rig.caller("c1"), unsigned_yet.id, "changed mind"));
+    CHECK_FALSE(canceled.has_value());
+    const auto abandoned = rig.run(rig.engine->abandon(rig.by("ann"), unsigned_yet.id, "old"));
+    CHECK_FALSE(abandoned.has_value());
+    CHECK(rig.state(unsigned_yet.id) == IntentState::created);
+  }
+  SUBCASE("signed once more, it is followed to its end, and nothing is sent for it") {
+    const auto posts = rig.chain.posts().size();
+    const auto again = rig.run(rig.engine->authorize(rig.caller("again"), unsigned_yet.id,
+                                                     sim::authorize(unsigned_yet).signature));
+    REQUIRE_MESSAGE(again.has_value(), again.error().detail);
+    REQUIRE(rig.reaches(unsigned_yet.id, IntentState::settled, 60'000));
+    CHECK(rig.chain.posts().size() == posts);
+    testing::check_paid_once(rig, unsigned_yet);
+  }
+}
+
 TEST_CASE("restored: a chain without numbers sends nothing until it is acknowledged") {
   RigOptions options;
   options.on_disk = true;

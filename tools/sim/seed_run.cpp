@@ -69,7 +69,9 @@ class SeedRun {
     machine_.weather.clear();
     blows_.calm();
     const std::int64_t end_ms = now_ms() + longest_heal_ms;
-    while (now_ms() < end_ms && good() && !all_ended()) step(2 * tick_ms, false);
+    while (now_ms() < end_ms && good() && !(all_ended() && machine_.is_well())) {
+      step(2 * tick_ms, false);
+    }
     if (!good()) return;
     if (!all_ended()) {
       for (const auto& [row, seen] : machine_.watch.payments()) {
