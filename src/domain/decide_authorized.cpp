@@ -17,7 +17,11 @@ std::optional<Step> used_exactly(const View& view) {
 // and leaves the payment to be made.
 std::optional<Step> paid_before(const View& view) {
   if (!view.facts.ref_found_in) return std::nullopt;
-  if (view.bearer()) return view.read_use_first();
+  if (view.bearer()) {
+    if (auto step = view.read_use_first()) return step;
+    const MinedTx* const tx = view.lost_use();
+    return tx == nullptr ? std::nullopt : std::optional<Step>(step::ClaimPaid{*tx});
+  }
   if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
   // This may have paid it, so the deadline ends nothing before it was read. Canceled as expired,
   // the payment would be made once more under another key.

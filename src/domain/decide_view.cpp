@@ -160,6 +160,12 @@ std::optional<Step> View::read_use_first() const {
   return std::nullopt;
 }
 
+const MinedTx* View::lost_use() const {
+  const bool is_so = use() == Use::otherwise && seen.authorization->tx &&
+                     seen.authorization->tx->hash == facts.ref_found_in;
+  return is_so ? &*seen.authorization->tx : nullptr;
+}
+
 bool View::use_is_final() const {
   return (use() == Use::otherwise || use() == Use::canceled) && seen.authorization->is_final;
 }

@@ -64,6 +64,8 @@ struct View {
   bool use_is_final() const;
   /// The question, or the wait, that is between here and a use that was read.
   std::optional<Step> read_use_first() const;
+  /// What this store lost used the authorization, and logged no such transfer.
+  const MinedTx* lost_use() const;
   bool used_up() const;
   std::optional<AuthorizationDead> dead_authorization() const;
   std::optional<HashSeen::Result> found(const Attempt& attempt) const;

@@ -3,12 +3,14 @@
 namespace holdfast::domain {
 namespace {
 
+/// Less than the amount arrived, and that is enough where tokens take a fee.
+bool is_short_enough(const Evidence& evidence, const Policy& policy) {
+  return evidence.moved == Moved::less && policy.settle_short && !evidence.arrived.is_zero();
+}
+
 Follow follow_final(const FollowSeen& seen, const Policy& policy) {
   if (seen.evidence.moved == Moved::exact) return {FollowMove::settle, "final"};
-  if (seen.evidence.moved == Moved::less && policy.settle_short &&
-      !seen.evidence.arrived.is_zero()) {
-    return {FollowMove::settle, "final_short"};
-  }
+  if (is_short_enough(seen.evidence, policy)) return {FollowMove::settle, "final_short"};
   // Somebody else's transaction that moved something else says nothing about our own bytes, where
   // there are any.
   const bool ours = seen.own_hash || seen.stands_on_other || seen.evidence.moved == Moved::less;
@@ -48,8 +50,8 @@ std::string_view to_text(FollowMove move) {
 }
 
 Follow follow(const Intent& intent, const FollowSeen& seen, const Policy& policy) {
-  const bool evidence =
-      seen.included && seen.verdict != Verdict::lost && seen.evidence.moved == Moved::exact;
+  const bool pays = seen.evidence.moved == Moved::exact || is_short_enough(seen.evidence, policy);
+  const bool evidence = seen.included && seen.verdict != Verdict::lost && pays;
   switch (intent.state) {
     case IntentState::settling:
     case IntentState::needs_review:

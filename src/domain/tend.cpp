@@ -9,7 +9,7 @@ constexpr EnumText<Tend> tend_texts[] = {
     {Tend::leave, "leave"},         {Tend::look, "look"},
     {Tend::hand_over, "hand_over"}, {Tend::sign_noop, "sign_noop"},
     {Tend::post_noop, "post_noop"}, {Tend::dearer_noop, "dearer_noop"},
-    {Tend::post_pay, "post_pay"},
+    {Tend::post_pay, "post_pay"},   {Tend::release, "release"},
 };
 
 /// What holds for a number because of those below it.
@@ -53,7 +53,15 @@ Tend tend_taken_back(const OpenNumber& number, const Line& line) {
   return number.found == FoundAt::not_found ? Tend::hand_over : Tend::leave;
 }
 
+// A number nothing was signed for, of a payment that stands on somebody else's transaction or waits
+// for a person: nobody will sign there, and what is above would wait for it.
+bool is_idle(const OpenNumber& number) {
+  return number.state == SlotState::reserved && number.item &&
+         (*number.item == IntentState::confirming || *number.item == IntentState::needs_review);
+}
+
 Tend tend_one(const OpenNumber& number, const Line& line) {
+  if (is_idle(number)) return Tend::release;
   if (!is_signed_and_unconsumed(number.state)) return Tend::leave;
   if (number.handed_over || !number.item) return tend_own(number, line);
   switch (*number.item) {
@@ -69,7 +77,10 @@ Tend tend_one(const OpenNumber& number, const Line& line) {
 
 // After this tending, is the number out of the way of those above it?
 bool is_out(const OpenNumber& number, Tend what) {
-  if (what == Tend::sign_noop || what == Tend::post_noop || what == Tend::post_pay) return true;
+  if (what == Tend::sign_noop || what == Tend::post_noop || what == Tend::post_pay ||
+      what == Tend::release) {
+    return true;
+  }
   return number.state == SlotState::broadcast ||
          number.state == SlotState::reconciliation_required || number.noop_is_out;
 }

@@ -152,9 +152,24 @@ Awaitable<void> Keeper::act(Open& open, domain::Tend what) {
     case Tend::dearer_noop: co_await sign_noop(open, true); break;
     case Tend::post_noop: co_await post_noop(open); break;
     case Tend::post_pay: co_await post_pay(open); break;
+    case Tend::release: co_await release(open); break;
     case Tend::leave:
     case Tend::look: break;
   }
+}
+
+// A delivery that signs there first is not disturbed: the store refuses then.
+Awaitable<void> Keeper::release(const Open& open) {
+  const store::SlotMove move{open.it.slot.id,
+                             account_.epoch,
+                             domain::SlotState::released,
+                             {},
+                             "nothing was signed, and its payment does not need it",
+                             core_.wall_ms()};
+  const auto moved = co_await core_.parts.store.write(
+      [move](store::Txn& txn) { return store::move_slot(txn, move); });
+  if (!moved) core_.refused(moved.error());
+  co_await tell(open.it.slot.item);
 }
 
 Awaitable<void> Keeper::hand_over(const Open& open) {

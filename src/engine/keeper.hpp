@@ -42,6 +42,7 @@ class Keeper {
   Awaitable<void> tend(std::vector<Open>& open);
   std::vector<domain::Tend> plan(const std::vector<Open*>& numbers);
   Awaitable<void> act(Open& open, domain::Tend what);
+  Awaitable<void> release(const Open& open);
   Awaitable<void> hand_over(const Open& open);
   Awaitable<void> fill_gaps();
 

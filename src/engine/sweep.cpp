@@ -1,6 +1,7 @@
 // Owns: the sweep: payments nobody drives, what another engine over this store has moved, and what
 // nobody signed in time.
 // Must never: end a payment by the wall clock alone.
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -65,6 +66,30 @@ Awaitable<void> follow_others(Core& core, Unit& unit) {
   if (unit.usable && !moved.empty()) std::ignore = co_await look_for(core, unit, std::move(moved));
 }
 
+// Somebody may have run a payer's authorization in a block that nobody here has read: a payment in
+// review is driven by no delivery, so it is asked for here.
+Awaitable<void> look_at_reviews(Core& core, Unit& unit) {
+  constexpr std::size_t most_asked = 100;
+  std::vector<domain::Intent> bearers;
+  for (const domain::IntentId& id : unit.watch.all()) {
+    const Watched* const watched = unit.watch.find(id);
+    const bool waits =
+        watched->intent.state == domain::IntentState::needs_review && watched->intent.bearer;
+    if (waits && !watched->inclusion) bearers.push_back(watched->intent);
+  }
+  if (bearers.empty()) co_return;
+  const std::size_t first = unit.reviews_asked % bearers.size();
+  std::rotate(bearers.begin(), bearers.begin() + static_cast<std::ptrdiff_t>(first), bearers.end());
+  bearers.resize(std::min(bearers.size(), most_asked));
+  unit.reviews_asked = first + bearers.size();
+  for (const domain::Intent& intent : bearers) {
+    ports::Method* const method = core.method(intent.terms);
+    if (method == nullptr || !unit.usable) continue;
+    const auto used = co_await method->read_authorization(intent);
+    if (used.tx) core.note_mined(unit, {intent.id, false}, *used.tx);
+  }
+}
+
 }  // namespace
 
 Awaitable<void> sweep(Core& core) {
@@ -80,7 +105,10 @@ Awaitable<void> sweep(Core& core) {
         core.alarm("undriven_intent", {{"intent", domain::text(id)}});
       }
       if (!found.empty()) core.wake();
-      for (const auto& unit : core.units) co_await follow_others(core, *unit);
+      for (const auto& unit : core.units) {
+        co_await follow_others(core, *unit);
+        co_await look_at_reviews(core, *unit);
+      }
       co_await expire_unsigned(core, cursor);
     } catch (const store::StoreInDoubt& what) {
       core.break_off(what.what());

@@ -85,6 +85,7 @@ struct Unit {
   Signal handed_over;  ///< a number was given to its account
   KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
   std::optional<std::int64_t> unvouched_told_ms;  ///< monotonic: its nodes disagreed about one
+  std::size_t reviews_asked = 0;  ///< where the sweep goes on among the payments in review
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
   std::int64_t final_noted_ms = 0;
   std::uint64_t final_followed = 0;  ///< up to here blocks were followed and called final

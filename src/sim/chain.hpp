@@ -89,6 +89,7 @@ class ScriptedChain final : public ports::Chain {
   void stand_in(ChainWeather* weather) { weather_ = weather; }
   /// How this token behaves, from now on.
   void set_token(const domain::AssetId& asset, TokenKind kind) { books_.set_token(asset, kind); }
+  TokenKind token(const domain::AssetId& asset) const { return books_.token(asset); }
   /// Called with each post as it leaves the engine.
   void on_post(std::function<void(const domain::TxHash&)> told) { told_of_post_ = std::move(told); }
   /// As if it had been there from the first block: no reorg takes it back.

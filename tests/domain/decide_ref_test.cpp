@@ -51,4 +51,21 @@ TEST_CASE("decide: settling: nothing signed, and its ref is in a transaction tha
   CHECK(s.past_deadline().step() == "fail");
 }
 
+// Our own transaction ran it before the store was put back: no end before its use was read, and a
+// use that logs no transfer is followed, as a payout's is.
+TEST_CASE("decide: a bearer payment that a lost transaction of ours used is read before any end") {
+  for (Scene s : {authorized(true), claimed(true)}) {
+    s.facts.intent.cancel_asked = true;
+    CHECK((s.step() == "cancel" || s.step() == "fail"));
+    s.facts.ref_found_in = hash(9);
+    CHECK(s.step() == "read_authorization");
+    s.authorization(AuthorizationSeen::Result::unknown);
+    CHECK(s.why() == "authorization_unreadable");
+    s.authorization(AuthorizationSeen::Result::unused);
+    CHECK((s.step() == "cancel" || s.step() == "fail"));
+    s.authorization(AuthorizationSeen::Result::used_otherwise, true, use_of_authorization(9));
+    CHECK((s.step() == "claim_paid" || s.step() == "confirm"));
+  }
+}
+
 }  // namespace holdfast::test

@@ -45,7 +45,9 @@ bool is_hash_of_evidence(const Scene& s, const TxHash& hash) {
                         s.seen.consumer->tx->hash == hash && s.seen.consumer->tx->trailing_ref;
   const bool by_ref = s.facts.ref_found_in && s.seen.ref_found && s.seen.ref_found->tx &&
                       s.seen.ref_found->tx->hash == hash;
-  return own || used || consumer || by_ref;
+  const bool lost_use = s.facts.ref_found_in && s.seen.authorization && s.seen.authorization->tx &&
+                        s.seen.authorization->tx->hash == hash && hash == s.facts.ref_found_in;
+  return own || used || consumer || by_ref || lost_use;
 }
 
 /// What is wrong with this step; empty when nothing is.

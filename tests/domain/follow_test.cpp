@@ -115,6 +115,12 @@ TEST_CASE("follow: less than was asked is for a person, unless the policy settle
   CHECK(follow(intent, seen, policy).move == FollowMove::review);
   policy.settle_short = true;
   CHECK(follow(intent, seen, policy).move == FollowMove::settle);
+  intent.state = IntentState::needs_review;  // and then it waits for no person
+  CHECK(follow(intent, seen, policy).move == FollowMove::confirm);
+  policy.settle_short = false;
+  CHECK(follow(intent, seen, policy).move == FollowMove::wait);
+  policy.settle_short = true;
+  intent.state = IntentState::confirming;
   seen.evidence.arrived = Amount(0);
   CHECK(follow(intent, seen, policy).move == FollowMove::review);
   seen.evidence = {Moved::other, Amount(990)};

@@ -103,6 +103,17 @@ TEST_CASE("tend: an ended payment's number that was taken back and is nowhere is
   }
 }
 
+// Found by the simulator (hell, seed 30333): its payment stood on another's transaction, then
+// waited for a person, and what was signed above waited for both.
+TEST_CASE(
+    "tend: an unsigned number that its payment does not need is released, and not waited for") {
+  for (const IntentState state : {IntentState::confirming, IntentState::needs_review}) {
+    const std::vector<OpenNumber> line{of(state, SlotState::reserved), handed()};
+    CHECK(tend(line, false) == std::vector{Tend::release, Tend::sign_noop});
+  }
+  CHECK(alone(of(IntentState::settling, SlotState::reserved)) == Tend::leave);
+}
+
 TEST_CASE("tend: no bytes of an ended payment are ever posted") {
   for (const IntentState state : {IntentState::settled, IntentState::failed, IntentState::canceled,
                                   IntentState::created, IntentState::authorized}) {

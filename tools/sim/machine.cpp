@@ -8,6 +8,7 @@
 #include <holdfast/sqlite/sqlite.hpp>
 
 #include "people.hpp"
+#include "store/mark.hpp"
 
 namespace holdfast::campaign {
 
@@ -200,13 +201,14 @@ bool Machine::look_after() {
   return false;
 }
 
-void Machine::keep_backup() { backup_ = {disk.image(), disk.side_content(), watch.last_event()}; }
+void Machine::keep_backup() { backup_ = {disk.image(), watch.last_event()}; }
 
 // A store that went back no further than to its newest mark cannot be told from one that did not,
 // and a mark is some seconds old at most: backups are older.
 bool Machine::restore_backup() {
-  const bool moved = watch.last_event() != backup_.event;
-  if (moved && disk.side_content() == backup_.mark) return false;
+  const auto mark = store::decode_mark(disk.side_content().value_or(""));
+  const bool is_marked = mark && mark->event > backup_.event;
+  if (watch.last_event() != backup_.event && !is_marked) return false;
   watch.store_went_back();
   disk.put_back(backup_.image);
   return true;

@@ -83,7 +83,6 @@ class Machine {
   std::vector<std::unique_ptr<engine::Engine>> gone_;  ///< drained: some may still ask them
   struct Backup {
     sim::SimDisk::Image image;
-    std::optional<std::string> mark;  ///< beside the store, then
     std::int64_t event = 0;
   };
   Backup backup_;

@@ -7,6 +7,7 @@
 #include <holdfast/base/sha256.hpp>
 
 #include "blows.hpp"
+#include "store/reads.hpp"
 #include "story.hpp"
 
 namespace holdfast::campaign {
@@ -69,9 +70,10 @@ class SeedRun {
     machine_.weather.clear();
     blows_.calm();
     const std::int64_t end_ms = now_ms() + longest_heal_ms;
-    while (now_ms() < end_ms && good() && !(all_ended() && machine_.is_well())) {
-      step(2 * tick_ms, false);
-    }
+    const auto at_rest = [this] {
+      return all_ended() && machine_.is_well() && needless_reviews().empty();
+    };
+    while (now_ms() < end_ms && good() && !at_rest()) step(2 * tick_ms, false);
     if (!good()) return;
     if (!all_ended()) {
       for (const auto& [row, seen] : machine_.watch.payments()) {
@@ -145,19 +147,59 @@ class SeedRun {
       });
     }
     for (const auto& [row, seen] : machine_.watch.payments()) {
-      if (seen.state != IntentState::needs_review) continue;
-      ++verdict_.reviews_left;
-      // What no event shows, nobody but the chain itself can see.
-      const bool can_be_seen = seen.reason != "transfer_mismatch";
-      if (!machine_.watch.chain_counts() || !can_be_seen || machine_.watch.moved(seen) != 1)
-        continue;
+      if (seen.state == IntentState::needs_review) ++verdict_.reviews_left;
+    }
+    for (const Seen* const seen : needless_reviews()) {
       ++verdict_.needless_reviews;
-      machine_.watch.say(9, text(seen.id),
-                         "it waits in review for " + seen.reason + ", and its money has arrived");
+      machine_.watch.say(9, text(seen->id),
+                         "it waits in review for " + seen->reason + ", and its money has arrived");
+    }
+  }
+
+  /// In review, where the chain shows that the money has arrived.
+  std::vector<const Seen*> needless_reviews() {
+    std::vector<const Seen*> out;
+    if (!machine_.watch.chain_counts()) return out;
+    for (const auto& [row, seen] : machine_.watch.payments()) {
+      // What no event shows, nobody but the chain itself can see; and what arrived short may be for
+      // a person to judge.
+      const sim::TokenKind kind = machine_.chain.token(seen.asset);
+      const bool can_be_seen = seen.reason != "transfer_mismatch" &&
+                               kind != sim::TokenKind::silent &&
+                               (kind != sim::TokenKind::takes_fee || setting_.settle_short);
+      const bool waits = seen.state == IntentState::needs_review && can_be_seen;
+      if (waits && machine_.watch.moved(seen) == 1) out.push_back(&seen);
+    }
+    return out;
+  }
+
+  /// For whoever reads the story of a seed that failed: what the accounts are held up by.
+  void tell_open_numbers() {
+    if (good() || machine_.engine() == nullptr || machine_.engine()->broken()) return;
+    for (const domain::Address& account : machine_.accounts) {
+      const auto open = machine_.read([&](store::Txn& txn) {
+        return store::open_slots(txn, machine_.chain.info().id, account, 100);
+      });
+      story_.note(account.value + " is at number " +
+                  std::to_string(machine_.chain.next_number(account).value) + " on the chain");
+      for (const store::OpenSlot& one : open) {
+        std::string line = account.value + " number " + std::to_string(one.slot.sequence.value) +
+                           " " + std::string(to_text(one.slot.state)) +
+                           (one.slot.handed_over ? ", handed over" : "");
+        if (one.item)
+          line += ", " + text(one.item->id) + " " + std::string(to_text(one.item->state));
+        for (const domain::Attempt& attempt : one.attempts) {
+          line += "; " + std::string(to_text(attempt.kind)) + " " +
+                  std::string(to_text(attempt.outcome)) + " " +
+                  (attempt.hash ? attempt.hash->hex() : "");
+        }
+        story_.note(line);
+      }
     }
   }
 
   void close() {
+    tell_open_numbers();
     verdict_.seed = setting_.seed;
     for (const Broken& one : machine_.watch.broken()) verdict_.broken.push_back(one.text());
     verdict_.payments = machine_.watch.payments().size();

@@ -44,6 +44,7 @@ enum class Tend {
   post_noop,  ///< the newest, again
   dearer_noop,  ///< a dearer one, and post it
   post_pay,  ///< the payment's newest accepted bytes, again
+  release,  ///< nothing was signed there, and nobody will
 };
 std::string_view to_text(Tend what);
 
