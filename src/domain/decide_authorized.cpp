@@ -16,13 +16,14 @@ std::optional<Step> used_exactly(const View& view) {
 // transaction, and what that moved is judged at finality. A transaction that failed moved nothing,
 // and leaves the payment to be made.
 std::optional<Step> paid_before(const View& view) {
-  if (!view.facts.ref_found_in) return std::nullopt;
+  if (view.facts.ref_found_in.empty()) return std::nullopt;
   if (view.bearer()) {
     if (auto step = view.read_use_first()) return step;
     const MinedTx* const tx = view.lost_use();
     return tx == nullptr ? std::nullopt : std::optional<Step>(step::ClaimPaid{*tx});
   }
-  if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
+  if (!view.seen.ref_found) return step::ReadRefFound{};
+  if (view.seen.ref_found->is_replaced) return std::nullopt;
   // This may have paid it, so the deadline ends nothing before it was read. Canceled as expired,
   // the payment would be made once more under another key.
   if (!view.seen.ref_found->tx) return view.nack(view.why_no_ref());

@@ -89,13 +89,14 @@ std::optional<Step> never_asked_and_over(const View& view) {
 // As for an authorized payment: what the store lost may have paid it. Where all nodes answer and
 // none has it, nobody can tell what becomes of its bytes; silence is waited out.
 std::optional<Step> paid_before(const View& view) {
-  if (!view.facts.ref_found_in || !view.facts.attempts.empty()) return std::nullopt;
+  if (view.facts.ref_found_in.empty() || !view.facts.attempts.empty()) return std::nullopt;
   if (view.bearer()) {
     if (auto step = view.read_use_first()) return step;
     const MinedTx* const tx = view.lost_use();
     return tx == nullptr ? std::nullopt : std::optional<Step>(step::Confirm{tx->hash});
   }
-  if (!view.seen.ref_found) return step::ReadRefFound{*view.facts.ref_found_in};
+  if (!view.seen.ref_found) return step::ReadRefFound{};
+  if (view.seen.ref_found->is_replaced) return std::nullopt;
   if (!view.seen.ref_found->tx) {
     const bool is_gone = !view.seen.ref_found->is_unanswered;
     if (is_gone && view.unread_for_too_long()) return step::Review{"outcome_unknown"};

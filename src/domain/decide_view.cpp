@@ -161,9 +161,11 @@ std::optional<Step> View::read_use_first() const {
 }
 
 const MinedTx* View::lost_use() const {
-  const bool is_so = use() == Use::otherwise && seen.authorization->tx &&
-                     seen.authorization->tx->hash == facts.ref_found_in;
-  return is_so ? &*seen.authorization->tx : nullptr;
+  if (use() != Use::otherwise || !seen.authorization->tx) return nullptr;
+  const MinedTx& tx = *seen.authorization->tx;
+  const bool is_so = std::any_of(facts.ref_found_in.begin(), facts.ref_found_in.end(),
+                                 [&](const CarriesRef& each) { return each.hash == tx.hash; });
+  return is_so ? &tx : nullptr;
 }
 
 bool View::use_is_final() const {
@@ -247,6 +249,19 @@ bool View::consumer_was_fetched(SlotId slot) const {
   if (facts.slot && facts.slot->id == slot) return seen.consumer.has_value();
   return std::any_of(seen.earlier_consumers.begin(), seen.earlier_consumers.end(),
                      [&](const ConsumerSeen& each) { return each.slot == slot; });
+}
+
+RefSeen nearest_to_paid(std::span<const RefSeen> all) {
+  // What is not known may yet pay; what failed may be run again while it is not final.
+  const auto distance = [](const RefSeen& one) {
+    if (one.is_replaced) return 5;
+    if (!one.tx) return one.is_unanswered ? 1 : 2;
+    if (one.tx->succeeded) return 0;
+    return one.is_final ? 4 : 3;
+  };
+  return *std::min_element(all.begin(), all.end(), [&](const RefSeen& a, const RefSeen& b) {
+    return distance(a) < distance(b);
+  });
 }
 
 std::string View::why_no_ref() const {

@@ -202,7 +202,8 @@ Ruling failed_bearer(const View& view) {
 
 /// Nothing was signed that the store knows of, and yet a transaction may have paid it.
 std::optional<Refused> why_maybe_paid(const View& view) {
-  const auto& tx = view.facts.ref_found_in ? view.facts.ref_found_in : view.intent().tx_hash;
+  const auto& found = view.facts.ref_found_in;
+  const auto tx = found.empty() ? view.intent().tx_hash : std::optional(found.front().hash);
   if (view.bearer() || !tx) return std::nullopt;
   return proof("transaction " + name_of(*tx) +
                " carries this payment and may have paid it: name it to resolve it as confirming or"

@@ -175,17 +175,33 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadAuthorization) {
   co_return Flow::again;
 }
 
-Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound step) {
-  domain::RefSeen seen;
-  const auto answer = co_await unit_.chain.find(step.hash);
-  if (const ports::Whereabouts* found = answer.ok()) seen.tx = found->tx;
-  seen.is_unanswered = answer.ok() == nullptr;
-  if (seen.tx) {
-    const HashResult place = place_of(*seen.tx, unit_);
-    seen.is_final = place == HashResult::final_included || place == HashResult::final_reverted;
-  }
-  seen_.ref_found = std::move(seen);
+Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound) {
+  std::vector<domain::RefSeen> all;
+  for (const domain::CarriesRef& one : facts_.ref_found_in) all.push_back(co_await look_at(one));
+  seen_.ref_found = domain::nearest_to_paid(all);
   co_return Flow::again;
+}
+
+Awaitable<domain::RefSeen> Delivery::look_at(domain::CarriesRef one) {
+  domain::RefSeen seen;
+  const auto answer = co_await unit_.chain.find(one.hash);
+  const ports::Whereabouts* const found = answer.ok();
+  seen.is_unanswered = found == nullptr;
+  if (found != nullptr) seen.tx = found->tx;
+  seen.is_final = seen.tx && unit_.is_final(*seen.tx);
+  const bool is_nowhere = found != nullptr && found->place == ports::Whereabouts::Place::not_found;
+  if (!is_nowhere || !unit_.chain.info().ordered || !unit_.halted.empty()) co_return seen;
+  // Taken out of its block for good, perhaps: what else used its number?
+  const auto consumer = co_await unit_.chain.consumer(one.account, one.sequence);
+  const domain::MinedTx* const other =
+      consumer.ok() != nullptr && *consumer.ok() ? &**consumer.ok() : nullptr;
+  if (other == nullptr || other->hash == one.hash) co_return seen;
+  if (other->trailing_ref != facts_.intent.ref) {
+    seen.is_replaced = true;
+    co_return seen;
+  }
+  co_await note_refs_found(core_, unit_, *other);
+  co_return domain::RefSeen{*other, false, true, false};
 }
 
 }  // namespace holdfast::engine

@@ -107,7 +107,7 @@ Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, 
     // Used by ourselves, before the store was put back: signed once more, it is followed.
     const auto used_by_us = co_await core->parts.store.read([id](store::Txn& txn) {
       const auto facts = store::find_facts(txn, id);
-      return facts && facts->ref_found_in;
+      return facts && !facts->ref_found_in.empty();
     });
     const bool is_known =
         used_by_us && !good && good.error().code == ports::VerifyError::already_used;

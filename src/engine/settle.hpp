@@ -31,9 +31,10 @@ class Delivery {
   Awaitable<Flow> on(domain::step::ReadFinalSequence step);
   Awaitable<Flow> on(domain::step::FetchConsumer step);
   Awaitable<Flow> on(domain::step::ReadAuthorization step);
-  Awaitable<Flow> on(domain::step::ReadRefFound step);
+  Awaitable<Flow> on(domain::step::ReadRefFound);
   Awaitable<Flow> on(domain::step::LookAgain step);
   Awaitable<std::vector<domain::HashSeen>> search();
+  Awaitable<domain::RefSeen> look_at(domain::CarriesRef one);
   void note_funds(const domain::Address& sender, bool unfunded);
 
   // Acts (settle.cpp, signing.cpp).

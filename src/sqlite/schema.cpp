@@ -329,7 +329,25 @@ CREATE UNIQUE INDEX events_of_request ON events (request_key)
   WHERE request_key IS NOT NULL AND intent IS NULL;
 )sql";
 
-constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth, seventh};
+// Migration 8: every unknown transaction that carries a ref, not the first alone: another may stand
+// in its place after a reorg.
+constexpr const char* eighth = R"sql(
+CREATE TABLE refs_found_now (
+  chain TEXT NOT NULL,
+  ref BLOB NOT NULL CHECK (length(ref) = 32),
+  tx_hash BLOB NOT NULL CHECK (length(tx_hash) = 32),
+  account INTEGER NOT NULL REFERENCES accounts (row),
+  sequence INTEGER NOT NULL CHECK (sequence >= 0),
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (chain, ref, tx_hash)
+) STRICT, WITHOUT ROWID;
+INSERT INTO refs_found_now SELECT a.chain, f.ref, f.tx_hash, f.account, f.sequence, f.at_ms
+  FROM refs_found f JOIN accounts a ON a.row = f.account;
+DROP TABLE refs_found;
+ALTER TABLE refs_found_now RENAME TO refs_found;
+)sql";
+
+constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth, seventh, eighth};
 
 }  // namespace
 

@@ -24,10 +24,10 @@ void add_note(Txn& txn, std::string_view kind, std::string_view who, std::string
 
 bool note_ref_found(Txn& txn, const RefFound& found) {
   return execute(txn,
-                 "INSERT INTO refs_found (ref, account, sequence, tx_hash, at_ms)"
-                 " SELECT $1, a.row, $2, $3, $4 FROM accounts a WHERE a.chain = $5"
-                 " AND a.address = $6 ON CONFLICT (ref) DO NOTHING",
-                 found.ref, found.sequence, found.tx_hash, found.now_ms, found.chain,
+                 "INSERT INTO refs_found (chain, ref, tx_hash, account, sequence, at_ms)"
+                 " SELECT a.chain, $1, $2, a.row, $3, $4 FROM accounts a WHERE a.chain = $5"
+                 " AND a.address = $6 ON CONFLICT (chain, ref, tx_hash) DO NOTHING",
+                 found.ref, found.tx_hash, found.sequence, found.now_ms, found.chain,
                  found.account) == 1;
 }
 

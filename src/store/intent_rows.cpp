@@ -21,16 +21,16 @@ IntentRow row_from(const Row& row) {
   out.row = row.number(0);
   out.has_job = row.flag(1);
   out.receipt = row.maybe_fixed<domain::Receipt>(2);
-  out.ref_found_in = row.maybe_fixed<domain::TxHash>(3);
+  out.has_ref_found = row.flag(3);
   out.intent = intent_from(row, 4);
   return out;
 }
 
 std::string select_where(std::string_view where) {
-  return std::string("SELECT i.row, j.intent IS NOT NULL, j.receipt, f.tx_hash, ")
+  return std::string("SELECT i.row, j.intent IS NOT NULL, j.receipt, ")
+      .append(has_ref_found_column)
       .append(intent_columns)
       .append(" FROM intents i LEFT JOIN jobs j ON j.intent = i.row AND j.kind = 'settle'")
-      .append(ref_found_join)
       .append(" WHERE ")
       .append(where);
 }
@@ -55,7 +55,8 @@ const std::string_view intent_columns =
     " i.auth_nonce, i.auth_after_s, i.auth_before_s, i.auth_signature, i.created_ms, i.updated_ms,"
     " i.settling_ms, i.publish_before_s";
 
-const std::string_view ref_found_join = " LEFT JOIN refs_found f ON f.ref = i.ref";
+const std::string_view has_ref_found_column =
+    "EXISTS (SELECT 1 FROM refs_found f WHERE f.chain = i.chain AND f.ref = i.ref), ";
 
 Intent intent_from(const Row& row, int at) {
   Intent out;

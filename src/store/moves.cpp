@@ -114,8 +114,9 @@ Result<void> Mover::check_absence(const Transition& row) const {
   const bool was_read =
       payment_.intent().state != IntentState::created &&
       (move_.actor == domain::Actor::system || move_.actor == domain::Actor::relayer);
-  if (payment_.row.ref_found_in && !was_read) {
-    return refuse(StoreError::unproven, "transaction 0x" + payment_.row.ref_found_in->hex() +
+  if (!payment_.ref_found_in.empty() && !was_read) {
+    return refuse(StoreError::unproven, "transaction 0x" +
+                                            payment_.ref_found_in.front().hash.hex() +
                                             " carries the ref of " + text(move_.id) +
                                             ": it was sent, and what that did is read first");
   }

@@ -177,7 +177,7 @@ void check_settled(const Case& c, const EntryCounts& entries) {
 
 // A payout that stands on a transaction: one of its own, one that stood at one of its numbers or
 // was found to carry its ref, or one that a person named. Authorizations may be run by anyone.
-void check_cited(Txn& txn, const Case& c) {
+void check_cited(const Case& c) {
   const domain::Intent& intent = c.payment.intent();
   const bool stands =
       intent.state == IntentState::confirming || intent.state == IntentState::settled;
@@ -202,8 +202,8 @@ void check_cited(Txn& txn, const Case& c) {
     return step.actor == domain::Actor::operator_ && step.tx_hash == cited;
   });
   const bool carries_ref =
-      number_of(txn, "SELECT EXISTS (SELECT 1 FROM refs_found WHERE ref = $1 AND tx_hash = $2)",
-                intent.ref, cited) == 1;
+      std::any_of(c.payment.ref_found_in.begin(), c.payment.ref_found_in.end(),
+                  [&](const domain::CarriesRef& each) { return each.hash == cited; });
   if (at_its_number || named || carries_ref) return;
   c.say(9, "it stands on " + cited.hex() + ", which is none of the transactions signed for it");
 }
@@ -233,7 +233,7 @@ void audit_payment(Txn& txn, AuditReport& report, std::int64_t intent_row) {
   check_attempts(c);
   check_history(c);
   check_settled(c, entries);
-  check_cited(txn, c);
+  check_cited(c);
 }
 
 }  // namespace holdfast::store

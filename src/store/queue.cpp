@@ -26,17 +26,17 @@ Picked picked_from(const Row& row) {
   out.deliveries = row.small_count(1) + 1;
   // It is visible and yet leased: that lease ran out.
   out.lapsed_leases = row.small_count(2) + (row.flag(3) ? 1 : 0);
-  out.payment.row.ref_found_in = row.maybe_fixed<domain::TxHash>(4);
+  out.payment.row.has_ref_found = row.flag(4);
   out.payment.row.intent = intent_from(row, 5);
   return out;
 }
 
 std::string pick_sql(std::size_t paused) {
   std::string sql = std::string("SELECT i.row, j.deliveries, j.lapsed_leases,")
-                        .append(" j.receipt IS NOT NULL, f.tx_hash, ")
+                        .append(" j.receipt IS NOT NULL, ")
+                        .append(has_ref_found_column)
                         .append(intent_columns)
                         .append(" FROM jobs j JOIN intents i ON i.row = j.intent")
-                        .append(ref_found_join)
                         .append(" WHERE j.visible_ms <= $1");
   for (std::size_t i = 0; i < paused; ++i) {
     sql.append(i == 0 ? " AND j.chain NOT IN ($" : ", $").append(std::to_string(i + 3));
@@ -220,7 +220,7 @@ Unsigned expired_unsigned(Txn& txn, std::int64_t now_s, std::int64_t after, std:
                                          " FROM intents i WHERE i.state = 'created'"
                                          " AND i.state <> 'settled' AND i.row > $1"
                                          " AND NOT EXISTS (SELECT 1 FROM refs_found f"
-                                         " WHERE f.ref = i.ref)"
+                                         " WHERE f.chain = i.chain AND f.ref = i.ref)"
                                          " ORDER BY i.row LIMIT $2");
   Unsigned out;
   std::size_t looked = 0;

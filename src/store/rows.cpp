@@ -83,9 +83,23 @@ bool number_gone(Txn& txn, const Payment& payment) {
   return claimed && *claimed != claimed_as_paid;
 }
 
+std::vector<domain::CarriesRef> carriers_of(Txn& txn, const domain::Intent& intent) {
+  std::vector<domain::CarriesRef> out;
+  each(
+      txn,
+      "SELECT f.tx_hash, a.address, f.sequence FROM refs_found f JOIN accounts a"
+      " ON a.row = f.account WHERE f.chain = $1 AND f.ref = $2",
+      [&](const Row& row) {
+        out.push_back({row.fixed<domain::TxHash>(0), {std::string(row.text(1))}, {row.count(2)}});
+      },
+      intent.terms.chain, intent.ref);
+  return out;
+}
+
 }  // namespace
 
 void load_rest(Txn& txn, Payment& payment) {
+  if (payment.row.has_ref_found) payment.ref_found_in = carriers_of(txn, payment.intent());
   if (never_settled(payment.intent().state)) return;
   static const std::string attempts_sql = std::string(attempt_select) + "t.intent = $1 ORDER BY 1";
   payment.attempts = attempts_where(txn, attempts_sql, payment.row.row);
@@ -214,7 +228,7 @@ domain::Facts Payment::facts() const {
   domain::Facts out;
   out.intent = row.intent;
   out.attempts = attempts;
-  out.ref_found_in = row.ref_found_in;
+  out.ref_found_in = ref_found_in;
   out.newest_is_released = !slots.empty() && slots.back().slot.state == domain::SlotState::released;
   out.number_gone = number_gone;
   const SlotRow* current = current_slot();

@@ -18,8 +18,8 @@ struct IntentRow {
   std::int64_t row = 0;
   domain::Intent intent;
   bool has_job = false;
+  bool has_ref_found = false;  ///< something carries its ref, see Payment::ref_found_in
   std::optional<domain::Receipt> receipt;  ///< the current one, while the job is leased
-  std::optional<domain::TxHash> ref_found_in;  ///< see domain::Facts
 };
 
 struct SlotRow {
@@ -35,6 +35,7 @@ struct Payment {
   IntentRow row;
   std::vector<domain::Attempt> attempts;
   std::vector<SlotRow> slots;
+  std::vector<domain::CarriesRef> ref_found_in;  ///< as domain::Facts says
   bool number_gone = false;  ///< as domain::Facts says
 
   domain::Intent& intent() { return row.intent; }
@@ -50,15 +51,16 @@ struct Payment {
 
 /// The columns read by `intent_from`, of a table named `i`; they are this many.
 extern const std::string_view intent_columns;
-/// Brings `f.tx_hash`, the unknown transaction that carries a payment's ref, to an `i`.
-extern const std::string_view ref_found_join;
+/// Of an `i`: does anything carry its ref?
+extern const std::string_view has_ref_found_column;
 inline constexpr int intent_column_count = 25;
 domain::Intent intent_from(const Row& row, int first_column = 0);
 
 std::optional<IntentRow> load_intent(Txn& txn, const domain::IntentId& id);
 IntentRow load_intent_at(Txn& txn, std::int64_t row);
 std::optional<Payment> load_payment(Txn& txn, const domain::IntentId& id);
-/// Adds attempts and slots. Nothing is read for an intent that never was settling: it has none.
+/// Adds attempts and slots, which an intent that never was settling has none of, and what carries
+/// its ref.
 void load_rest(Txn& txn, Payment& payment);
 
 std::vector<domain::Attempt> attempts_at_slot(Txn& txn, domain::SlotId slot);

@@ -89,8 +89,8 @@ std::uint64_t take_over_account(Txn& txn, const domain::ChainId& chain,
 /// it stands there already, or there is no such payment.
 bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxHash& tx_hash,
                          std::int64_t now_ms);
-/// Remembers whose payment an unknown transaction of our account was, by its ref. The first one
-/// found for a ref stays. False: it was known.
+/// Remembers whose payment an unknown transaction of our account was, by its ref. All that carry a
+/// ref are kept. False: it was known.
 bool note_ref_found(Txn& txn, const RefFound& found);
 /// `not_found` for an account no engine ever took over. Raises what was answered for; never lowers.
 /// The same request again is a replay, and writes nothing: `key_reused` with other content.

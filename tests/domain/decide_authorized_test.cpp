@@ -213,8 +213,8 @@ TEST_CASE("decide: authorized: a payout whose ref is on the chain already is not
   s.seen.send_slot = SendSlotSeen{};
   s.seen.simulation = SimulationSeen{SimulationSeen::Result::passes, ""};
   CHECK(s.step() == "claim");
-  s.facts.ref_found_in = hash(9);
-  CHECK(s.take<step::ReadRefFound>().hash == hash(9));
+  s.facts.ref_found_in = {{hash(9), our_account, {0}}};
+  CHECK(s.step() == "read_ref_found");
   s.seen.ref_found = RefSeen{{}, true, false};
   CHECK(s.why() == "ref_unreadable");
   MinedTx paid = mined(9);

@@ -180,7 +180,7 @@ Scene build(const Choice& choice) {
   s.facts.slots_taken = 1 + static_cast<std::uint32_t>(choice[dim_slots_taken]);
   if (choice[dim_stuck] > 0) s.now.since_post_ms = s.policy.stuck_after_ms;
   s.now.block_since_post = choice[dim_stuck] != 2;
-  if (choice[dim_ref_found] > 0) s.facts.ref_found_in = hash(0x77);
+  if (choice[dim_ref_found] > 0) s.facts.ref_found_in = {{hash(0x77), our_account, {0}}};
   if (choice[dim_ref_found] > 1) s.seen.ref_found = RefSeen{};
   if (choice[dim_ref_found] > 2) {
     s.seen.ref_found->tx = mined(0x77);

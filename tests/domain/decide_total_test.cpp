@@ -43,10 +43,11 @@ bool is_hash_of_evidence(const Scene& s, const TxHash& hash) {
                     s.seen.authorization->tx->hash == hash;
   const bool consumer = s.seen.consumer && s.seen.consumer->tx &&
                         s.seen.consumer->tx->hash == hash && s.seen.consumer->tx->trailing_ref;
-  const bool by_ref = s.facts.ref_found_in && s.seen.ref_found && s.seen.ref_found->tx &&
+  const bool by_ref = !s.facts.ref_found_in.empty() && s.seen.ref_found && s.seen.ref_found->tx &&
                       s.seen.ref_found->tx->hash == hash;
-  const bool lost_use = s.facts.ref_found_in && s.seen.authorization && s.seen.authorization->tx &&
-                        s.seen.authorization->tx->hash == hash && hash == s.facts.ref_found_in;
+  const bool lost_use = !s.facts.ref_found_in.empty() && s.seen.authorization &&
+                        s.seen.authorization->tx && s.seen.authorization->tx->hash == hash &&
+                        hash == s.facts.ref_found_in.front().hash;
   return own || used || consumer || by_ref || lost_use;
 }
 
@@ -70,7 +71,7 @@ struct Judge {
     return !s.seen.authorization && s.facts.intent.bearer;
   }
   bool operator()(const step::ReadRefFound&) const {
-    return !s.seen.ref_found && s.facts.ref_found_in && !s.facts.intent.bearer;
+    return !s.seen.ref_found && !s.facts.ref_found_in.empty() && !s.facts.intent.bearer;
   }
   bool operator()(const step::LookAgain&) const {
     return s.seen.post && !s.seen.post->looked_again;

@@ -238,6 +238,23 @@ TEST_CASE("sqlite: a store in memory needs no file and no lock") {
   CHECK(driver->name() == "the store in memory");
 }
 
+TEST_CASE("sqlite: the refs an old store had found are kept, with their chain") {
+  const TempFolder folder;
+  const std::string path = folder / "old.db";
+  {
+    auto db = open(path, sqlite::migrations().first(7));
+    db->execute(
+        "INSERT INTO accounts (row, chain, address, epoch) VALUES (1, 'c', 'a', 1);"
+        "INSERT INTO refs_found (ref, account, sequence, tx_hash, at_ms) VALUES"
+        " (zeroblob(32), 1, 7, zeroblob(32), 5)");
+  }
+  auto db = open(path, sqlite::migrations());
+  CHECK(number(*db, "SELECT sequence FROM refs_found WHERE chain = 'c' AND account = 1") == 7);
+  db->execute(
+      "INSERT INTO refs_found SELECT chain, ref, randomblob(32), account, 8, 6 FROM refs_found");
+  CHECK(number(*db, "SELECT count(*) FROM refs_found WHERE ref = zeroblob(32)") == 2);
+}
+
 TEST_CASE("sqlite: an old store's slots are told their standing, and keep their rows") {
   const TempFolder folder;
   const std::string path = folder / "old.db";

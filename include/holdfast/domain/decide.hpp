@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -71,12 +72,15 @@ struct ConsumerSeen {
   bool is_unanswered = false;  ///< the node said nothing: that proves nothing about the slot
 };
 
-/// The transaction that carries our ref, seen in a block once.
+/// A transaction that carries our ref, seen in a block once.
 struct RefSeen {
   std::optional<MinedTx> tx;  ///< as it is in a block now; empty: in none, or no readable answer
   bool is_unanswered = false;  ///< the nodes did not say: that is no sign that it is gone
   bool is_final = false;
+  bool is_replaced = false;  ///< another is final at its number: it can never run again
 };
+/// Of several, the one that is nearest to having paid. `all` is not empty.
+RefSeen nearest_to_paid(std::span<const RefSeen> all);
 
 /// Why Reserve or ReserveFresh gave no slot. Nothing was written.
 struct ReserveSeen {
@@ -131,7 +135,7 @@ struct Seen {
   /// Seen is cleared: a node that refuses a correction too gets one a delivery, not one after
   /// another.
   std::optional<AttemptId> stored_now;
-  std::optional<RefSeen> ref_found;  ///< what the transaction in facts.ref_found_in was
+  std::optional<RefSeen> ref_found;  ///< what became of those in facts.ref_found_in
   std::optional<ReserveSeen> reserve;
   std::optional<SignSeen> sign;
   std::vector<ConsumerSeen> earlier_consumers;  ///< one per FetchConsumer of an earlier slot
@@ -183,10 +187,8 @@ struct FetchConsumer {
   SlotId slot;
 };
 struct ReadAuthorization {};
-/// The transaction that carries this payment's ref → `ref_found`.
-struct ReadRefFound {
-  TxHash hash;
-};
+/// All transactions that carry this payment's ref → `ref_found`, the nearest to having paid.
+struct ReadRefFound {};
 /// After a definite refusal: search on every endpoint → `search` anew, and post.looked_again.
 struct LookAgain {};
 

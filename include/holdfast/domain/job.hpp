@@ -31,6 +31,13 @@ struct Lease {
   std::uint32_t lapsed_leases = 0;  ///< leases that ran out: what spends the budget
 };
 
+/// A transaction of our account that the store knows nothing of but that it carries a ref of ours.
+struct CarriesRef {
+  TxHash hash;
+  Address account;
+  Sequence sequence;
+};
+
 /// All the store knows of one payment, read in one transaction.
 struct Facts {
   Intent intent;
@@ -43,9 +50,9 @@ struct Facts {
   /// The other slots an attempt of it was ever stored at. Where one is missing its attempts count
   /// as able to run: nothing is signed at a fresh number, and nothing fails by proof 2.
   std::vector<Slot> earlier_slots;
-  /// A payout that nothing was signed for, while a transaction of our account that this store knows
-  /// nothing of carries its ref: it may have been paid by what the store lost.
-  std::optional<TxHash> ref_found_in;
+  /// Transactions of our account that carry its ref, and that this store knows nothing of: it may
+  /// have been paid by what the store lost. They may stand in one another's place.
+  std::vector<CarriesRef> ref_found_in;
   /// It was claimed with a number, and neither the number nor an attempt is stored any more: what
   /// was signed is not known. Says nothing where a chain has no numbers.
   bool number_gone = false;

@@ -1,0 +1,99 @@
+// Refs found in transactions that this store knows nothing of, where a reorg changed which.
+#include <doctest/doctest.h>
+
+#include "rig.hpp"
+
+using namespace holdfast;
+using domain::IntentState;
+using testing::Rig;
+using testing::RigOptions;
+
+namespace {
+
+const domain::Address relayer{"relayer0"};
+
+void mine_for(Rig& rig, int seconds) {
+  for (int i = 0; i < seconds; ++i) {
+    rig.chain.mine();
+    rig.world.run_for(1'000);
+  }
+}
+
+/// What the lost part of a store sent for this payment, and a block that is gone again.
+struct Scene {
+  explicit Scene(RigOptions options = by_hand()) : rig(options) {
+    Rig lost(options);
+    lost.start();
+    paid = lost.create("lost", lost.payout());
+    rig.start();
+    rig.world.run_for(3'000);
+    first = run(5'000);
+    mine_for(rig, 2);
+    REQUIRE(refs_found() == 1);
+    rig.chain.reorg(2, sim::ScriptedChain::Fate::dropped);
+    REQUIRE_FALSE(rig.chain.mined(first).has_value());
+  }
+
+  static RigOptions by_hand() {
+    RigOptions options;
+    options.block_ms = 0;
+    return options;
+  }
+
+  std::int64_t refs_found() {
+    return rig.read([](store::Txn& txn) {
+      auto& count = txn.db().prepare("SELECT count(*) FROM refs_found");
+      count.step();
+      const std::int64_t out = count.get_int(0);
+      while (count.step()) continue;
+      return out;
+    });
+  }
+
+  /// Its bytes at number 0, at this fee.
+  domain::TxHash run(std::uint64_t fee) {
+    return rig.chain.run_elsewhere(
+        {relayer, {0}, *rig.payouts.call(paid), {U256{fee}, U256{500}, 100'000}});
+  }
+
+  /// A client asks for it again, and an operator answers for the account.
+  domain::Intent asked_again() {
+    const domain::Intent again = rig.create("lost", rig.payout());
+    CHECK(again.ref == paid.ref);
+    mine_for(rig, 8);
+    const auto adopted =
+        rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "restored"));
+    REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
+    for (int i = 0; i < 90 && rig.state(again.id) != IntentState::settled; ++i) mine_for(rig, 1);
+    return rig.find(again.id);
+  }
+
+  Rig rig;
+  domain::Intent paid;
+  domain::TxHash first;
+};
+
+}  // namespace
+
+TEST_CASE("refs: after a reorg a payout stands on the other transaction that carries its ref") {
+  Scene scene;
+  const domain::TxHash second = scene.run(6'000);
+  REQUIRE(second != scene.first);
+  const domain::Intent again = scene.asked_again();
+  CHECK(again.state == IntentState::settled);
+  CHECK(again.tx_hash == second);
+  CHECK(scene.rig.chain.moved(again.ref) == 1);
+  CHECK(scene.rig.chain.count(relayer) == 1);
+  testing::check_audit(scene.rig);
+}
+
+TEST_CASE("refs: a payout whose only carrier lost its number to another for good is paid") {
+  Scene scene;
+  scene.rig.chain.run_elsewhere(
+      {relayer, {0}, scene.rig.chain.noop_call(relayer), {U256{7'000}, U256{500}, 60'000}});
+  const domain::Intent again = scene.asked_again();
+  CHECK(again.state == IntentState::settled);
+  testing::check_paid_once(scene.rig, again);
+  CHECK(scene.rig.chain.count(relayer) == 2);
+  testing::check_audit(scene.rig);
+}
