@@ -355,14 +355,8 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
   auto moved = co_await core_.move(std::move(wanted));
   HOLDFAST_KILL_POINT_IF(what.move == FollowMove::settle && moved.has_value(), "KP9");
   if (!moved) {
-    log::info("listener_race", {{"intent", domain::text(facts.intent.id)},
-                                {"why", moved.error().detail},
-                                {"mv", domain::to_text(what.move)},
-                                {"re", what.reason},
-                                {"att", facts.attempts.size()},
-                                {"k0", domain::to_text(facts.attempts[0].kind)},
-                                {"h0", facts.attempts[0].hash->hex()},
-                                {"h", seen->tx.hash.hex()}});
+    log::info("listener_race",
+              {{"intent", domain::text(facts.intent.id)}, {"why", moved.error().detail}});
     co_return false;
   }
   if (what.move == FollowMove::review || what.move == FollowMove::fail) {
