@@ -66,6 +66,7 @@ Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
 Awaitable<void> halt_if_restored(Core& core, Unit& unit) {
   const auto& restored = core.parts.store.restored();
   if (!restored || unit.chain.info().ordered || !unit.halted.empty()) co_return;
+  if (unit.answered_for) co_return;
   unit.halted = *restored + "; what was sent on " + unit.id().value +
                 " since cannot be told from numbers: acknowledge the chain when that is understood";
   core.alarm("chain_halted", {{"chain", unit.id().value}, {"why", unit.halted}});

@@ -139,13 +139,17 @@ Awaitable<Result<ReconcileReport>> Engine::reconcile(std::string who, domain::Ch
 
 Awaitable<void> answer_for_restored(Core& core, std::string who) {
   if (!core.parts.store.restored()) co_return;
+  bool any = false;
   for (const auto& unit : core.units) {
     const auto answered = [](const AccountState& one) { return one.answered_for; };
-    const bool all = unit->chain.info().ordered
-                         ? std::all_of(unit->accounts.begin(), unit->accounts.end(), answered)
-                         : unit->answered_for;
+    const auto& accounts = unit->accounts;
+    const bool is_ordered = unit->chain.info().ordered;
+    const bool all =
+        is_ordered ? std::all_of(accounts.begin(), accounts.end(), answered) : unit->answered_for;
     if (!all) co_return;
+    any = any || !is_ordered || !accounts.empty();
   }
+  if (!any) co_return;  // there is nobody to answer for it
   co_await core.parts.store.write([who, now_ms = core.wall_ms()](store::Txn& txn) {
     return store::acknowledge_restored(txn, who, now_ms);
   });

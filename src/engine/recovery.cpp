@@ -212,10 +212,16 @@ Awaitable<void> recover(Core& core) {
                                                        now_ms = core.wall_ms()](store::Txn& txn) {
         return store::take_over_account(txn, id, address, who, now_ms);
       });
+      account.answered_for = co_await core.parts.store.read(
+          [id = unit->id(), address = account.address](store::Txn& txn) {
+            const auto row = store::find_account(txn, id, address);
+            return row && row->answered_for;
+          });
     }
     const store::ChainRecord record = co_await core.parts.store.read(
         [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
     unit->halted = record.halted;
+    unit->answered_for = record.answered_for;
     co_await halt_if_restored(core, *unit);
     unit->broadcaster.stop(!unit->halted.empty());
     co_await load_watched(core, *unit);
@@ -225,6 +231,8 @@ Awaitable<void> recover(Core& core) {
         });
     for (const domain::Intent& intent : ended) unit->watch.put_ended(intent);
   }
+  // The last answer was stored, and its process ended before it could say that it was the last.
+  co_await answer_for_restored(core, core.config.instance_name);
   log::info("recovered", {{"own_leases", returned}});
 }
 

@@ -347,7 +347,16 @@ DROP TABLE refs_found;
 ALTER TABLE refs_found_now RENAME TO refs_found;
 )sql";
 
-constexpr const char* scripts[] = {first, second, third, fourth, fifth, sixth, seventh, eighth};
+// Migration 9: whom an operator has answered for since the store was put back from a backup.
+constexpr const char* ninth = R"sql(
+ALTER TABLE accounts ADD COLUMN answered_for INTEGER NOT NULL DEFAULT 0
+  CHECK (answered_for IN (0, 1));
+ALTER TABLE chains ADD COLUMN answered_for INTEGER NOT NULL DEFAULT 0
+  CHECK (answered_for IN (0, 1));
+)sql";
+
+constexpr const char* scripts[] = {first, second,  third,  fourth, fifth,
+                                   sixth, seventh, eighth, ninth};
 
 }  // namespace
 

@@ -40,9 +40,9 @@ Result<Adopted> adopt_account(Txn& txn, const Adoption& adoption) {
   }
   const auto changed =
       execute(txn,
-              "UPDATE accounts SET adopted = max(coalesce(adopted, 0), $1) WHERE chain = $2"
-              " AND address = $3",
-              adoption.sequence, adoption.chain, adoption.account);
+              "UPDATE accounts SET adopted = max(coalesce(adopted, 0), $1), answered_for = $2"
+              " WHERE chain = $3 AND address = $4",
+              adoption.sequence, is_restored(txn), adoption.chain, adoption.account);
   if (changed != 1) {
     return refuse(StoreError::not_found, "there is no account " + adoption.account.value);
   }
@@ -77,9 +77,11 @@ bool halt_chain(Txn& txn, const domain::ChainId& chain, std::string_view why, st
 Result<bool> acknowledge_chain(Txn& txn, const domain::ChainId& chain, const Signature& by) {
   auto before = answered_at_desk(txn, by.request);
   if (before.has_error() || *before) return before;
-  const auto changed = execute(
-      txn, "UPDATE chains SET halted = '', final_height = 0 WHERE chain = $1 AND halted <> ''",
-      chain);
+  const auto changed =
+      execute(txn,
+              "UPDATE chains SET halted = '', final_height = 0, answered_for = $1 WHERE chain = $2"
+              " AND halted <> ''",
+              is_restored(txn), chain);
   if (changed != 1) return refuse(StoreError::not_found, chain.value + " is not halted");
   add_note(txn, "chain", by.who, chain.value + " goes on: " + by.why, by.now_ms, by.request);
   return false;
@@ -120,7 +122,7 @@ bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxH
 
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain) {
   const auto record = first(
-      txn, "SELECT final_height, final_hash, halted FROM chains WHERE chain = $1",
+      txn, "SELECT final_height, final_hash, halted, answered_for FROM chains WHERE chain = $1",
       [](const Row& row) {
         ChainRecord out;
         // Height zero: none was seen since the chain was acknowledged.
@@ -128,6 +130,7 @@ ChainRecord chain_record(Txn& txn, const domain::ChainId& chain) {
           out.final_block = domain::BlockRef{row.count(0), row.fixed<domain::BlockHash>(1)};
         }
         out.halted = row.text(2);
+        out.answered_for = row.flag(3);
         return out;
       },
       chain);

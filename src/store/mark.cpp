@@ -99,6 +99,9 @@ void Marker::open(sql::Connection& db) {
   if (const auto behind = compare(txn, now)) {
     db.begin_write();
     execute(txn, "UPDATE store_identity SET restored = $1 WHERE restored = ''", *behind);
+    // What was answered for before is not what was lost now.
+    execute(txn, "UPDATE accounts SET answered_for = 0");
+    execute(txn, "UPDATE chains SET answered_for = 0");
     db.commit();
   }
   restored_ = stored_sentence(txn);
@@ -153,6 +156,8 @@ bool acknowledge_restored(Txn& txn, std::string_view who, std::int64_t now_ms) {
   const auto sentence = stored_sentence(txn);
   if (!sentence) return false;
   execute(txn, "UPDATE store_identity SET restored = ''");
+  execute(txn, "UPDATE accounts SET answered_for = 0");
+  execute(txn, "UPDATE chains SET answered_for = 0");
   Event event;
   event.at_ms = now_ms;
   event.kind = "account";

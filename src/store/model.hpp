@@ -244,6 +244,7 @@ struct Adopted {
 struct ChainRecord {
   std::optional<domain::BlockRef> final_block;
   std::string halted;  ///< why nothing is claimed or posted there; empty: it is
+  bool answered_for = false;  ///< acknowledged since the store was put back from a backup
 };
 
 struct AccountRow {
@@ -253,6 +254,7 @@ struct AccountRow {
   std::uint32_t unconsumed = 0;
   std::optional<domain::Sequence> highest_used;
   std::optional<domain::Sequence> adopted;  ///< answered for by an operator
+  bool answered_for = false;  ///< adopted since the store was put back from a backup
 };
 
 /// A slot with everything signed for it.

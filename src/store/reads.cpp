@@ -156,14 +156,15 @@ std::optional<AccountRow> find_account(Txn& txn, const domain::ChainId& chain,
       " (SELECT count(*) FROM slots o WHERE o.account = a.row"
       "  AND o.standing = 'open'),"
       " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.standing <> 'released'),"
-      " a.adopted FROM accounts a WHERE a.chain = $1 AND a.address = $2",
+      " a.adopted, a.answered_for FROM accounts a WHERE a.chain = $1 AND a.address = $2",
       [&](const Row& row) {
         return AccountRow{chain,
                           account,
                           row.count(0),
                           row.small_count(1),
                           row.maybe_sequence(2),
-                          row.maybe_sequence(3)};
+                          row.maybe_sequence(3),
+                          row.flag(4)};
       },
       chain, account);
 }

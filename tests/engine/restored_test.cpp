@@ -210,3 +210,63 @@ TEST_CASE("restored: a chain without numbers sends nothing until it is acknowled
     rig.start();
   }
 }
+
+TEST_CASE("restored: what an operator answered for stays answered for over a restart") {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = 2;
+  options.accounts = 2;
+  Rig rig(options);
+  rig.start();
+  put_back(rig);
+  rig.world.run_for(2'000);
+  REQUIRE(adopt_when_read(rig).has_value());
+  rig.crash_without_restart();
+  rig.reopen_store();
+  REQUIRE(rig.store->restored().has_value());
+  rig.start();
+  rig.world.run_for(5'000);
+  const auto accounts = rig.run(rig.engine->accounts());
+  REQUIRE(accounts.size() == 2);
+  CHECK(accounts[0].blocked.empty());
+  CHECK_FALSE(accounts[1].blocked.empty());
+  const auto last = [&] {
+    return rig.run(
+        rig.engine->adopt(rig.by("ann"), rig.chain.info().id, rig.accounts[1], "looked"));
+  };
+  auto adopted = last();
+  for (int i = 0; i < 120 && !adopted; ++i) {
+    rig.world.run_for(2'000);
+    adopted = last();
+  }
+  REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
+  rig.crash_without_restart();
+  rig.reopen_store();
+  CHECK_FALSE(rig.store->restored().has_value());
+  rig.start();
+  // Put back once more, all of it is to be answered for again.
+  put_back(rig);
+  rig.world.run_for(2'000);
+  for (const engine::AccountStatus& one : rig.run(rig.engine->accounts())) {
+    CHECK_FALSE(one.blocked.empty());
+  }
+}
+
+TEST_CASE("restored: an acknowledged chain without numbers goes on over a restart") {
+  RigOptions options;
+  options.on_disk = true;
+  options.with_opaque = true;
+  Rig rig(options);
+  rig.start();
+  put_back(rig);
+  REQUIRE(rig.run(rig.engine->acknowledge(rig.by("ann"), without_numbers, "looked")).has_value());
+  rig.crash_without_restart();
+  rig.reopen_store();
+  REQUIRE(rig.store->restored().has_value());
+  rig.start();
+  engine::NewPayment payment = rig.payout();
+  payment.chain = without_numbers.value;
+  const domain::Intent waiting = rig.create("one", payment);
+  REQUIRE(rig.reaches(waiting.id, IntentState::confirming, 60'000));
+  CHECK(rig.opaque->sends(waiting.id) == 1);
+}
