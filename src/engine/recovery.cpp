@@ -222,6 +222,7 @@ Awaitable<void> recover(Core& core) {
         [id = unit->id()](store::Txn& txn) { return store::chain_record(txn, id); });
     unit->halted = record.halted;
     unit->answered_for = record.answered_for;
+    unit->refs_were_found = record.refs_were_found;
     co_await halt_if_restored(core, *unit);
     unit->broadcaster.stop(!unit->halted.empty());
     co_await load_watched(core, *unit);

@@ -42,9 +42,55 @@ ports::Moment moment(const Core& core, const Unit& unit) {
   return {core.wall_ms() / 1000, unit.view.latest_time_s()};
 }
 
+/// Both doors know a request by its key. Who submits without one is known by what is redeemed.
+store::NewIntent new_intent(const Core& core, const Caller& caller, domain::Intent intent) {
+  store::NewIntent out{std::move(intent), request_of(caller, "create"), core.queue_ms(), {}};
+  if (!out.intent.authorization) return out;
+  if (caller.idempotency_key.empty()) {
+    const auto key =
+        domain::derive_redemption_key(out.intent.terms, out.intent.authorization->nonce);
+    out.request = request_of(caller, "submit/" + key.hex());
+  } else {
+    out.id_by_key = domain::derive_intent_id(caller.id, caller.idempotency_key);
+  }
+  return out;
+}
+
+/// Refused today, because the configuration is another one perhaps: what was answered before is
+/// answered again.
+Awaitable<Result<Answer>> as_answered_before(Core& core, Caller caller, Error refusal) {
+  if (caller.idempotency_key.empty()) co_return refusal;
+  auto before = co_await core.parts.store.read(
+      [id = domain::derive_intent_id(caller.id, caller.idempotency_key), caller,
+       request = request_of(caller, "create")](store::Txn& txn) {
+        return store::born_before(txn, id, caller.id, request);
+      });
+  if (!before || !*before) co_return refusal;
+  co_return answer_of(std::move(**before));
+}
+
+/// A payout that names no account is given one of ours by its id and by how many there are: it
+/// keeps the one it was given before, where its lost part of the store sent it from.
+Awaitable<void> keep_payer(Core& core, const NewPayment& payment, domain::Intent& intent) {
+  Unit& unit = *core.unit(intent.terms.chain);
+  const bool was_chosen = !intent.bearer && payment.payer.empty() && unit.accounts.size() > 1;
+  if (!was_chosen || !unit.refs_were_found) co_return;
+  std::vector<domain::Ref> refs;
+  for (const AccountState& account : unit.accounts) {
+    domain::Terms terms = intent.terms;
+    terms.payer = account.address;
+    refs.push_back(domain::derive_ref(intent.id, terms));
+  }
+  const auto found = co_await core.parts.store.read(
+      [chain = unit.id(), refs](store::Txn& txn) { return store::first_found(txn, chain, refs); });
+  if (!found) co_return;
+  intent.terms.payer = unit.accounts[*found].address;
+  intent.ref = refs[*found];
+}
+
 Awaitable<Result<Answer>> store_new(Core& core, const Caller& caller, domain::Intent intent) {
   const bool has_job = intent.state == domain::IntentState::authorized;
-  const store::NewIntent wanted{std::move(intent), request_of(caller, "create"), core.queue_ms()};
+  const store::NewIntent wanted = new_intent(core, caller, std::move(intent));
   auto stored = co_await core.parts.store.write(
       [wanted](store::Txn& txn) { return store::create_intent(txn, wanted); });
   HOLDFAST_KILL_POINT("CREATE4");
@@ -72,7 +118,8 @@ Awaitable<Result<Answer>> Engine::create(Caller caller, NewPayment payment) {
   const auto core = core_;
   if (core->draining || core->broken) co_return drained();
   auto intent = intent_of_request(*core, caller, payment);
-  if (!intent) co_return intent.error();
+  if (!intent) co_return co_await as_answered_before(*core, caller, intent.error());
+  co_await keep_payer(*core, payment, *intent);
   co_return co_await store_new(*core, caller, std::move(*intent));
 }
 
@@ -159,13 +206,13 @@ Awaitable<Result<Answer>> Engine::submit(Caller caller, NewPayment payment,
   const auto core = core_;
   if (core->draining || core->broken) co_return drained();
   auto first = intent_of_authorization(*core, caller.id, payment, authorization, 0);
-  if (!first) co_return first.error();
+  if (!first) co_return co_await as_answered_before(*core, caller, first.error());
   const domain::RedemptionKey key =
       domain::derive_redemption_key(first->terms, authorization.nonce);
   // A repeated request gets its first answer, also when that payment ended and what it would have
   // redeemed is free again.
   auto before = co_await core->parts.store.read(
-      [wanted = store::NewIntent{*first, request_of(caller, "create"), 0}](store::Txn& txn) {
+      [wanted = new_intent(*core, caller, *first)](store::Txn& txn) {
         return store::submitted_before(txn, wanted);
       });
   if (!before) co_return at_the_face(before.error());

@@ -2,6 +2,7 @@
 // was read of it last, and who is watched on it.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -86,6 +87,7 @@ struct Unit {
   KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
   std::optional<std::int64_t> unvouched_told_ms;  ///< monotonic: its nodes disagreed about one
   std::size_t reviews_asked = 0;  ///< where the sweep goes on among the payments in review
+  bool refs_were_found = false;  ///< refs of ours, in transactions the store knows nothing of
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
   std::int64_t final_noted_ms = 0;
   std::uint64_t final_followed = 0;  ///< up to here blocks were followed and called final
@@ -116,6 +118,12 @@ struct Unit {
   std::vector<store::Candidate> candidates(const domain::Intent& intent) const {
     std::vector<store::Candidate> out;
     if (!halted.empty()) return out;
+    // Before all numbers of a restored store are read, what one account was given may have been
+    // sent from another.
+    const bool is_restoring =
+        std::any_of(accounts.begin(), accounts.end(),
+                    [](const AccountState& each) { return each.lost_end && !each.answered_for; });
+    if (!intent.bearer && is_restoring) return out;
     for (const AccountState& state : accounts) {
       if (!intent.bearer && state.address != intent.terms.payer) continue;
       if (!state.blocked.empty() || !state.counts) continue;

@@ -187,9 +187,18 @@ Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
   for (const domain::Ref& ref : refs) {
     const store::RefFound found{unit.id(), tx.sender, tx.sequence, ref, tx.hash, core.wall_ms()};
     const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
-      store::note_ref_found(txn, found);
-      return store::find_by_ref(txn, found.ref);
+      const bool is_new = store::note_ref_found(txn, found);
+      const auto payment = store::find_by_ref(txn, found.ref);
+      if (payment || !is_new) return payment;
+      // Asked for again, and given another of our accounts: it was sent all the same.
+      const auto same = store::find_by_other_payer(txn, found.chain, found.account, found.ref);
+      if (!same) return same;
+      store::RefFound theirs = found;
+      theirs.ref = same->ref;
+      store::note_ref_found(txn, theirs);
+      return same;
     });
+    unit.refs_were_found = true;
     log::info("ref_found", {{"account", tx.sender.value},
                             {"sequence", tx.sequence.value},
                             {"ref", ref.hex()},

@@ -355,8 +355,22 @@ ALTER TABLE chains ADD COLUMN answered_for INTEGER NOT NULL DEFAULT 0
   CHECK (answered_for IN (0, 1));
 )sql";
 
+// Migration 10: which request submitted an authorization. The payment's id is made from what it
+// redeems, so it does not tell; where a key came twice before, the first is meant.
+constexpr const char* tenth = R"sql(
+CREATE TABLE submissions (
+  request_key BLOB PRIMARY KEY CHECK (length(request_key) = 16),
+  intent INTEGER NOT NULL REFERENCES intents (row)
+) STRICT, WITHOUT ROWID;
+INSERT INTO submissions SELECT e.request_key, e.intent FROM events e
+  JOIN intents i ON i.row = e.intent
+  WHERE e.kind = 'move' AND e.from_state IS NULL AND e.to_state = 'authorized'
+  AND i.bearer = 1 AND e.request_key IS NOT NULL
+  ORDER BY e.seq ON CONFLICT (request_key) DO NOTHING;
+)sql";
+
 constexpr const char* scripts[] = {first, second,  third,  fourth, fifth,
-                                   sixth, seventh, eighth, ninth};
+                                   sixth, seventh, eighth, ninth,  tenth};
 
 }  // namespace
 

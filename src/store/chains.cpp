@@ -1,5 +1,7 @@
 // What is kept of chains and accounts beyond their payments: final blocks seen, halts, adoptions,
 // refs found in transactions this store knows nothing of.
+#include <holdfast/domain/refs.hpp>
+
 #include "store/events.hpp"
 #include "store/reads.hpp"
 #include "store/rows.hpp"
@@ -29,6 +31,38 @@ bool note_ref_found(Txn& txn, const RefFound& found) {
                  " AND a.address = $6 ON CONFLICT (chain, ref, tx_hash) DO NOTHING",
                  found.ref, found.tx_hash, found.sequence, found.now_ms, found.chain,
                  found.account) == 1;
+}
+
+std::optional<std::size_t> first_found(Txn& txn, const domain::ChainId& chain,
+                                       std::span<const domain::Ref> refs) {
+  for (std::size_t i = 0; i < refs.size(); ++i) {
+    const auto found =
+        number_of(txn, "SELECT EXISTS (SELECT 1 FROM refs_found WHERE chain = $1 AND ref = $2)",
+                  chain, refs[i]);
+    if (found == 1) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<domain::Intent> find_by_other_payer(Txn& txn, const domain::ChainId& chain,
+                                                  const domain::Address& payer,
+                                                  const domain::Ref& ref) {
+  static const std::string sql = std::string("SELECT ")
+                                     .append(intent_columns)
+                                     .append(
+                                         " FROM jobs j JOIN intents i ON i.row = j.intent"
+                                         " WHERE j.chain = $1 AND i.bearer = 0 AND i.payer <> $2");
+  std::optional<domain::Intent> out;
+  each(
+      txn, sql,
+      [&](const Row& row) {
+        const domain::Intent intent = intent_from(row);
+        domain::Terms terms = intent.terms;
+        terms.payer = payer;
+        if (!out && domain::derive_ref(intent.id, terms) == ref) out = intent;
+      },
+      chain, payer);
+  return out;
 }
 
 Result<Adopted> adopt_account(Txn& txn, const Adoption& adoption) {
@@ -134,7 +168,10 @@ ChainRecord chain_record(Txn& txn, const domain::ChainId& chain) {
         return out;
       },
       chain);
-  return record.value_or(ChainRecord{});
+  ChainRecord out = record.value_or(ChainRecord{});
+  out.refs_were_found =
+      number_of(txn, "SELECT EXISTS (SELECT 1 FROM refs_found WHERE chain = $1)", chain) == 1;
+  return out;
 }
 
 }  // namespace holdfast::store

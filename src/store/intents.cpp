@@ -32,45 +32,49 @@ std::uint64_t ended_redemptions(Txn& txn, const domain::RedemptionKey& key) {
 
 namespace {
 
+Error key_reused() {
+  return refuse(StoreError::key_reused, "the idempotency key came with another request before");
+}
+
+/// Whoever asks may have left the digest of the request empty, so what was asked for is compared
+/// too. A payout's payer may have been chosen by us.
+bool asks_the_same(const domain::Intent& was, const domain::Intent& now) {
+  domain::Terms terms = now.terms;
+  if (!was.bearer) terms.payer = was.terms.payer;
+  const bool same_nonce = !now.authorization || (was.authorization && was.authorization->nonce ==
+                                                                          now.authorization->nonce);
+  return was.terms == terms && same_nonce;
+}
+
+const Request& birth_of(const std::vector<Event>& history) {
+  ensure(!history.empty() && history.front().request.has_value(),
+         "an intent has no birth in its history");
+  return *history.front().request;
+}
+
 /// The creation's answer again; the first step of a history is the birth.
 Result<Answered> created_before(Txn& txn, const IntentRow& row, const NewIntent& wanted) {
   const domain::Intent& intent = row.intent;
   const auto history = events_of(txn, row.row);
-  ensure(!history.empty() && history.front().request.has_value(),
-         "an intent has no birth in its history");
-  const Request& birth = *history.front().request;
+  const Request& birth = birth_of(history);
   const bool same_caller = intent.caller == wanted.intent.caller;
-  if (same_caller && birth.fingerprint == wanted.request.fingerprint) {
+  if (same_caller && birth.fingerprint == wanted.request.fingerprint &&
+      asks_the_same(intent, wanted.intent)) {
     return Answered{as_shown_after(intent, history, 0), true};
   }
   // The id is the caller's key, or what is redeemed: which of the two tells what was repeated.
-  if (same_caller && birth.key == wanted.request.key) {
-    return refuse(StoreError::key_reused, "the idempotency key came with another request before");
-  }
+  if (same_caller && birth.key == wanted.request.key) return key_reused();
   return intent.bearer
              ? refuse(StoreError::redemption_taken, "this authorization belongs to another payment")
              : refuse(StoreError::key_reused, "the payment's id is taken by another request");
 }
 
-/// The same request made an intent before that ended without being paid: what it redeems may be
-/// redeemed anew, but under another key.
-Result<std::optional<Answered>> answered_by_ended(Txn& txn, const domain::RedemptionKey& key,
-                                                  const NewIntent& wanted) {
-  std::vector<std::int64_t> ended;
-  each(
-      txn, "SELECT row FROM intents WHERE redemption_key = $1 AND redemption_ended = 1",
-      [&](const Row& row) { ended.push_back(row.number(0)); }, key);
-  for (const std::int64_t at : ended) {
-    const IntentRow row = load_intent_at(txn, at);
-    const auto history = events_of(txn, at);
-    const bool theirs = row.intent.caller == wanted.intent.caller;
-    if (!theirs || history.empty() || !history.front().request) continue;
-    if (history.front().request->key != wanted.request.key) continue;
-    auto before = created_before(txn, row, wanted);
-    if (before.has_error()) return before.error();
-    return std::optional(std::move(*before));
-  }
-  return std::optional<Answered>{};
+std::optional<IntentRow> submitted_by(Txn& txn, const RequestKey& key) {
+  const auto row = first(
+      txn, "SELECT intent FROM submissions WHERE request_key = $1",
+      [](const Row& found) { return found.number(0); }, key);
+  if (!row) return std::nullopt;
+  return load_intent_at(txn, *row);
 }
 
 void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
@@ -88,10 +92,26 @@ void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
 }  // namespace
 
 Result<std::optional<Answered>> submitted_before(Txn& txn, const NewIntent& wanted) {
-  const domain::Intent& intent = wanted.intent;
-  ensure(intent.authorization.has_value(), "what is submitted brings its authorization");
-  const auto key = domain::derive_redemption_key(intent.terms, intent.authorization->nonce);
-  return answered_by_ended(txn, key, wanted);
+  if (wanted.id_by_key && *wanted.id_by_key != wanted.intent.id &&
+      load_intent(txn, *wanted.id_by_key)) {
+    return key_reused();
+  }
+  const auto row = submitted_by(txn, wanted.request.key);
+  if (!row) return std::optional<Answered>{};
+  auto before = created_before(txn, *row, wanted);
+  if (before.has_error()) return before.error();
+  return std::optional(std::move(*before));
+}
+
+Result<std::optional<Answered>> born_before(Txn& txn, const domain::IntentId& id_by_key,
+                                            const domain::CallerId& caller,
+                                            const Request& request) {
+  auto row = load_intent(txn, id_by_key);
+  if (!row) row = submitted_by(txn, request.key);
+  if (!row || row->intent.caller != caller) return std::optional<Answered>{};
+  const auto history = events_of(txn, row->row);
+  if (birth_of(history).fingerprint != request.fingerprint) return key_reused();
+  return std::optional(Answered{as_shown_after(row->intent, history, 0), true});
 }
 
 Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
@@ -105,18 +125,23 @@ Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
   intent.updated_ms = intent.created_ms;
   if (intent.authorization) {
     // Two indexes could refuse the row; which request comes first is found out before.
-    const auto there = load_intent(txn, intent.id);
-    if (there) return created_before(txn, *there, wanted);
     auto before = submitted_before(txn, wanted);
     if (before.has_error()) return before.error();
     if (*before) return std::move(**before);
+    const auto there = load_intent(txn, intent.id);
+    if (there) return created_before(txn, *there, wanted);
     const auto redeemable = check_redeemable(txn, intent.id, intent.terms, *intent.authorization);
     if (redeemable.has_error()) return redeemable.error();
   }
+  if (!intent.authorization && submitted_by(txn, wanted.request.key)) return key_reused();
   if (!insert_intent(txn, row)) {
     const auto there = load_intent(txn, intent.id);
     ensure(there.has_value(), "an id is taken by no intent");
     return created_before(txn, *there, wanted);
+  }
+  if (intent.authorization) {
+    execute(txn, "INSERT INTO submissions (request_key, intent) VALUES ($1, $2)",
+            wanted.request.key, row.row);
   }
   HOLDFAST_KILL_POINT("CREATE1");
   write_birth(txn, row, wanted.request);

@@ -69,6 +69,8 @@ struct NewIntent {
   Request request;
   /// The queue's time, for the job of an authorized intent. Zero: `intent.created_ms`.
   std::int64_t queue_ms = 0;
+  /// Submitted: the id that the same idempotency key makes where nothing is redeemed.
+  std::optional<domain::IntentId> id_by_key = std::nullopt;
 };
 
 /// `intent` as the first answer showed it, whatever happened since.
@@ -245,6 +247,7 @@ struct ChainRecord {
   std::optional<domain::BlockRef> final_block;
   std::string halted;  ///< why nothing is claimed or posted there; empty: it is
   bool answered_for = false;  ///< acknowledged since the store was put back from a backup
+  bool refs_were_found = false;  ///< in transactions that the store knows nothing of
 };
 
 struct AccountRow {

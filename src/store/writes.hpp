@@ -18,10 +18,22 @@ namespace holdfast::store {
 /// same request as the first time. `key_reused`, `redemption_taken`. The ref is derived again and
 /// must match. Safe to repeat.
 Result<Answered> create_intent(Txn& txn, const NewIntent& wanted);
-/// The first answer to this request where its intent, which brought an authorization, has ended
+/// The first answer to this request that brought an authorization, also where its intent has ended
 /// without being paid and lets another redeem it; empty when there is none. `key_reused`. Reads
 /// only.
 Result<std::optional<Answered>> submitted_before(Txn& txn, const NewIntent& wanted);
+/// The first answer to this request, whatever could be made of it today; empty: it is new.
+/// `key_reused`. Reads only.
+Result<std::optional<Answered>> born_before(Txn& txn, const domain::IntentId& id_by_key,
+                                            const domain::CallerId& caller, const Request& request);
+/// Under which of these refs a transaction of ours was found; empty: under none. Reads only.
+std::optional<std::size_t> first_found(Txn& txn, const domain::ChainId& chain,
+                                       std::span<const domain::Ref> refs);
+/// A payout under way from another account that would carry this ref if `payer` sent it: what is
+/// chosen among our accounts follows the configuration, and that may have changed. Reads only.
+std::optional<domain::Intent> find_by_other_payer(Txn& txn, const domain::ChainId& chain,
+                                                  const domain::Address& payer,
+                                                  const domain::Ref& ref);
 
 /// One move of the table with its effects; returns the facts after it. Asking for the state it is
 /// in already changes nothing. Refusals: TransitionError, StoreError, JournalError.

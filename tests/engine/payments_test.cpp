@@ -117,6 +117,51 @@ TEST_CASE(
   CHECK(anew->intent.id != first->intent.id);
 }
 
+TEST_CASE("engine: a key that submitted one authorization submits no other") {
+  Rig rig;
+  rig.start();
+  const domain::Intent probe = rig.create("probe", rig.from_payer());
+  const std::int64_t now_s = rig.world.clock().wall_ms() / 1000;
+  const auto with_nonce = [&](std::uint8_t byte) {
+    domain::Nonce nonce;
+    nonce.value.fill(byte);
+    return sim::authorize(probe.terms, nonce, {0, now_s + 3'600});
+  };
+  const auto submit = [&](const engine::Caller& caller, std::uint8_t byte) {
+    return rig.run(rig.engine->submit(caller, rig.from_payer(), with_nonce(byte)));
+  };
+  const auto is_reused = [](const auto& answer) {
+    return !answer.has_value() && answer.error().code == engine::EngineError::key_reused;
+  };
+  engine::Caller caller = rig.caller("a");
+  SUBCASE("whether its digest says so") { caller.fingerprint.fill(1); }
+  SUBCASE("or was left the same") {}
+  const auto first = submit(rig.caller("a"), 7);
+  REQUIRE_MESSAGE(first.has_value(), first.error().detail);
+  CHECK(is_reused(submit(caller, 8)));
+  CHECK(submit(rig.caller("a"), 7)->replayed);
+  // Nor does the other door take it, or one that the other door took.
+  CHECK(is_reused(rig.run(rig.engine->create(caller, rig.payout()))));
+  CHECK(is_reused(submit(rig.caller("probe"), 9)));
+  engine::Page all = rig.run(rig.engine->list({}));
+  CHECK(all.intents.size() == 2);
+  // Without a key it is what is redeemed that tells one request from another.
+  engine::Caller keyless = rig.caller("");
+  CHECK(submit(keyless, 10).has_value());
+  CHECK(submit(keyless, 11).has_value());
+  CHECK(submit(keyless, 11)->replayed);
+}
+
+TEST_CASE("engine: a key asked again for something else is refused, also with the same digest") {
+  Rig rig;
+  rig.start();
+  const domain::Intent first = rig.create("one", rig.payout());
+  const auto other = rig.run(rig.engine->create(rig.caller("one"), rig.payout("2000000")));
+  REQUIRE_FALSE(other.has_value());
+  CHECK(other.error().code == engine::EngineError::key_reused);
+  CHECK(rig.run(rig.engine->create(rig.caller("one"), rig.payout()))->intent.id == first.id);
+}
+
 TEST_CASE("engine: cancel before settling ends it, after settling it is too late") {
   RigOptions options;
   options.block_ms = 0;

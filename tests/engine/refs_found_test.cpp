@@ -97,3 +97,79 @@ TEST_CASE("refs: a payout whose only carrier lost its number to another for good
   CHECK(scene.rig.chain.count(relayer) == 2);
   testing::check_audit(scene.rig);
 }
+
+namespace {
+
+RigOptions of_two() {
+  RigOptions options = Scene::by_hand();
+  options.accounts = 2;
+  return options;
+}
+
+/// A key whose payment a store of two accounts gives to the second of them.
+std::string key_of_second(Rig& two) {
+  for (int i = 0;; ++i) {
+    std::string key = "k" + std::to_string(i);
+    if (two.create(key, two.payout()).terms.payer == two.accounts[1]) return key;
+  }
+}
+
+}  // namespace
+
+// A store of one account has paid it, and is lost; the next one is configured with two.
+TEST_CASE("refs: with other accounts configured, a payout that was sent is not sent once more") {
+  for (const bool asked_before_it_is_found : {true, false}) {
+    CAPTURE(asked_before_it_is_found);
+    Rig probe(of_two());
+    probe.start();
+    const std::string key = key_of_second(probe);
+    Rig lost(Scene::by_hand());
+    lost.start();
+    const domain::Intent paid = lost.create(key, lost.payout());
+    Rig rig(of_two());
+    rig.chain.run_elsewhere(
+        {relayer, {0}, *rig.payouts.call(paid), {U256{5'000}, U256{500}, 100'000}});
+    rig.start();
+    rig.world.run_for(3'000);
+    domain::Intent again;
+    if (asked_before_it_is_found) {
+      again = rig.create(key, rig.payout());
+      CHECK(again.terms.payer == rig.accounts[1]);
+      // As the store was put back, nothing is claimed before its accounts are answered for.
+      rig.chain.script().fail_next(sim::ChainCall::simulate, sim::unknown("no answer"), 5);
+    }
+    mine_for(rig, 8);
+    if (!asked_before_it_is_found) {
+      again = rig.create(key, rig.payout());
+      CHECK(again.ref == paid.ref);
+    }
+    REQUIRE(rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "restored"))
+                .has_value());
+    mine_for(rig, 60);
+    const IntentState ends = rig.state(again.id);
+    CHECK(ends == (asked_before_it_is_found ? IntentState::needs_review : IntentState::settled));
+    CHECK(rig.chain.moved(paid.ref) == 1);
+    CHECK(rig.chain.moved(again.ref) == (asked_before_it_is_found ? 0 : 1));
+    testing::check_audit(rig);
+  }
+}
+
+TEST_CASE("refs: a repeated request is answered as before when its account is configured no more") {
+  RigOptions options = of_two();
+  options.on_disk = true;
+  Rig rig(options);
+  rig.start();
+  const std::string key = key_of_second(rig);
+  const domain::Intent first = rig.find(rig.create(key, rig.payout()).id);
+  engine::NewPayment named = rig.payout();
+  named.payer = rig.accounts[1].value;
+  const domain::Intent second = rig.create("named", named);
+  rig.accounts.pop_back();
+  rig.crash();
+  CHECK(rig.create(key, rig.payout()).ref == first.ref);
+  const auto again = rig.run(rig.engine->create(rig.caller("named"), named));
+  REQUIRE_MESSAGE(again.has_value(), again.error().detail);
+  CHECK(again->replayed);
+  CHECK(again->intent.ref == second.ref);
+  CHECK_FALSE(rig.run(rig.engine->create(rig.caller("new"), named)).has_value());
+}

@@ -202,6 +202,7 @@ TEST_CASE("store: an authorization is redeemed by one payment, whatever door it 
   CHECK(refused_with(create(db, stranger), StoreError::redemption_taken));
   // Under a made-up id.
   store::NewIntent forged = redeeming(1, /*earlier_ended=*/1);
+  forged.request = request(9);
   CHECK(refused_with(create(db, forged), StoreError::redemption_taken));
 }
 
@@ -220,7 +221,9 @@ TEST_CASE("store: an authorization may be redeemed again once its payment was ca
   cancel.reason = "expired";
   desk.must(cancel);
   CHECK(ended() == 1);
-  REQUIRE(create(db, redeeming(1, 1)).has_value());
+  store::NewIntent anew = redeeming(1, 1);
+  anew.request = request(9);
+  REQUIRE(create(db, anew).has_value());
   // And its own creation, repeated, is still answered as the first time.
   const auto again = create(db, first);
   REQUIRE(again.has_value());
@@ -247,7 +250,9 @@ TEST_CASE(
           domain::AuthorizationDead::How::expired_unused, made.intent.validity.before_s, {}};
     }
     desk.must(fail);
-    CHECK(create(db, redeeming(1, 1)).has_value() == by_first);
+    store::NewIntent anew = redeeming(1, 1);
+    anew.request = request(9);
+    CHECK(create(db, anew).has_value() == by_first);
   }
 }
 
