@@ -177,6 +177,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadAuthorization) {
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadRefFound) {
   std::vector<domain::RefSeen> all;
+  all.reserve(facts_.ref_found_in.size());
   for (const domain::CarriesRef& one : facts_.ref_found_in) all.push_back(co_await look_at(one));
   seen_.ref_found = domain::nearest_to_paid(all);
   co_return Flow::again;

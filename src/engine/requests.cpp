@@ -76,6 +76,7 @@ Awaitable<void> keep_payer(Core& core, const NewPayment& payment, domain::Intent
   const bool was_chosen = !intent.bearer && payment.payer.empty() && unit.accounts.size() > 1;
   if (!was_chosen || !unit.refs_were_found) co_return;
   std::vector<domain::Ref> refs;
+  refs.reserve(unit.accounts.size());
   for (const AccountState& account : unit.accounts) {
     domain::Terms terms = intent.terms;
     terms.payer = account.address;
