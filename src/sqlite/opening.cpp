@@ -1,5 +1,6 @@
 #include "sqlite/opening.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -76,19 +77,24 @@ void set_number(SqliteConnection& db, const char* pragma, std::int64_t value) {
   db.execute(("PRAGMA " + std::string(pragma) + " = " + std::to_string(value)).c_str());
 }
 
+// All of them or none: a store is never left at a version between two releases.
 void migrate(SqliteConnection& db, Migrations migrations, std::int64_t from) {
-  for (auto version = from; version < std::ssize(migrations); ++version) {
-    db.begin_write();
-    try {
+  const std::int64_t newest = std::ssize(migrations);
+  if (from >= newest) return;
+  auto version = from;
+  db.begin_write();
+  try {
+    for (; version < newest; ++version) {
       db.execute(migrations[static_cast<std::size_t>(version)]);
-      set_number(db, "user_version", version + 1);
-      set_number(db, "application_id", our_application);
-      db.commit();
-    } catch (const Failure& failure) {
-      db.rollback();
-      throw Failure(failure.cause(), db.store() + " could not be brought to schema version " +
-                                         std::to_string(version + 1) + ": " + failure.what());
     }
+    set_number(db, "user_version", newest);
+    set_number(db, "application_id", our_application);
+    db.commit();
+  } catch (const Failure& failure) {
+    db.rollback();
+    throw Failure(failure.cause(), db.store() + " could not be brought to schema version " +
+                                       std::to_string(std::min(version + 1, newest)) + ": " +
+                                       failure.what());
   }
 }
 

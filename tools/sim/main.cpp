@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <holdfast/sqlite/sqlite.hpp>
+
 #include "campaign.hpp"
 
 int main(int argc, char** argv) {
@@ -29,6 +31,7 @@ int main(int argc, char** argv) {
   app.add_flag("--hashes", orders.hashes, "print each seed's trace hash");
   app.add_flag("--json", orders.json, "one object on standard output");
   CLI11_PARSE(app, argc, argv);
+  holdfast::sqlite::stop_counting_memory();
   orders.profile = find_profile(profile);
   if (orders.profile == nullptr) {
     std::cerr << "holdfast-sim: there is no profile '" << profile << "'; there are "
