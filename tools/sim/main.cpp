@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   app.add_flag("--hashes", orders.hashes, "print each seed's trace hash");
   app.add_flag("--json", orders.json, "one object on standard output");
   CLI11_PARSE(app, argc, argv);
-  holdfast::sqlite::stop_counting_memory();
+  holdfast::sqlite::expect_one_thread();
   orders.profile = find_profile(profile);
   if (orders.profile == nullptr) {
     std::cerr << "holdfast-sim: there is no profile '" << profile << "'; there are "

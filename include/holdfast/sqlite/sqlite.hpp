@@ -37,4 +37,8 @@ std::unique_ptr<sql::Driver> open_sqlite(SqliteOptions options);
 /// decides; it does nothing when SQLite was used before.
 void stop_counting_memory();
 
+/// For a process with one thread only, as the simulator's: SQLite takes no locks, and keeps more
+/// small memory at hand. Before the first connection. Source: sqlite3_config.
+void expect_one_thread();
+
 }  // namespace holdfast::sqlite
