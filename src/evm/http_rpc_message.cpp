@@ -49,6 +49,10 @@ struct HttpAnswerReader::Parser {
   std::size_t body_limit;
   http::response_parser<http::string_body> parser;
   std::string unread;  // what the parser has not taken yet: part of a header or of a chunk's
+  // Bytes of `unread` before any are shown to the parser again. Beast before 1.86 ends the process
+  // where the last chunk of an empty body comes as "0\r\n" and then one byte: it asserts that a
+  // last chunk it has seen the beginning of has grown to five (boostorg/beast, pull request 2861).
+  std::size_t wanted = 0;
   bool surplus = false;  // bytes behind the answer: the connection is not to be used again
   std::string trouble;
 };
@@ -70,14 +74,18 @@ HttpAnswerReader::~HttpAnswerReader() = default;
 HttpAnswerReader::State HttpAnswerReader::put(std::string_view bytes) {
   Parser& state = *parser_;
   state.unread += bytes;
+  if (state.unread.size() < state.wanted) return State::more;
   std::string_view rest = state.unread;
   boost::system::error_code error;
+  state.wanted = 0;
   while (!rest.empty() && !state.parser.is_done()) {
     const std::size_t taken =
         state.parser.put(boost::asio::buffer(rest.data(), rest.size()), error);
     rest.remove_prefix(taken);
     if (error == http::error::need_more) {
       error = {};
+      const bool in_chunks = state.parser.is_header_done() && state.parser.chunked();
+      if (in_chunks && rest == "0\r\n") state.wanted = 5;
       break;
     }
     if (error) return state.after(error);

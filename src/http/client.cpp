@@ -13,6 +13,8 @@
 #include <boost/beast/http.hpp>
 #include <boost/url/parse.hpp>
 
+#include "http/read_message.hpp"
+
 namespace holdfast::http {
 namespace {
 
@@ -67,7 +69,8 @@ asio::awaitable<ClientAnswer> exchange(Place place, std::string token, ClientReq
   beast::flat_buffer buffer;
   beast::http::response_parser<beast::http::string_body> parser;
   parser.body_limit(longest_answer);
-  co_await beast::http::async_read(stream, buffer, parser, asio::use_awaitable);
+  const auto error = co_await read_message(stream, buffer, parser);
+  if (error) throw boost::system::system_error(error);
   co_return ClientAnswer{parser.get().result_int(), std::move(parser.get().body())};
 }
 

@@ -13,6 +13,8 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "http/read_message.hpp"
+
 namespace holdfast::http {
 
 namespace asio = boost::asio;
@@ -183,8 +185,7 @@ asio::awaitable<bool> Session::read_body(Reader& reader, Exchange& exchange) {
   }
   error_code error;
   if (!parser.is_done() && !late_) {
-    co_await beast::http::async_read(socket_, reader.buffer, parser,
-                                     asio::redirect_error(asio::use_awaitable, error));
+    error = co_await read_message(socket_, reader.buffer, parser);
   }
   if (error || !parser.is_done()) {
     co_await refuse_unread(reader, exchange, error);

@@ -26,6 +26,7 @@ std::vector<std::string> endings(const std::string& body) {
   REQUIRE(answer.verdict == Verdict::read);
   REQUIRE(answer.outcomes.size() == 3);
   std::vector<std::string> out;
+  out.reserve(ids.size());
   for (const auto& outcome : answer.outcomes) {
     out.push_back(outcome.ok() != nullptr ? json::serialize(*outcome.ok()) : outcome.text());
   }
@@ -188,6 +189,28 @@ TEST_CASE("rpc message: an answer may come in any pieces") {
     CHECK(answer.keep_alive);
     CHECK(answer.retry_after == std::optional<std::string>("7"));
   }
+}
+
+TEST_CASE("rpc message: the last chunk of an answer without a body may come byte by byte") {
+  using State = HttpAnswerReader::State;
+  for (const char* chunk : {"0\r\n\r\n", "0;x=y\r\n\r\n", "0\r\nA: b\r\n\r\n", "00\r\n\r\n"}) {
+    CAPTURE(chunk);
+    for (const std::size_t step : {1, 2, 3, 4}) {
+      HttpAnswerReader reader(100);
+      State state = reader.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      for (std::string_view rest = chunk; !rest.empty();) {
+        REQUIRE(state == State::more);
+        state = reader.put(rest.substr(0, step));
+        rest.remove_prefix(std::min(step, rest.size()));
+      }
+      CHECK(state == State::done);
+      CHECK(reader.take().body.empty());
+    }
+  }
+  HttpAnswerReader cut(100);
+  CHECK(cut.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n") == State::more);
+  CHECK(cut.put("\r") == State::more);
+  CHECK(cut.end() == State::bad);
 }
 
 TEST_CASE("rpc message: a cut answer is bad, an answer that ends with the connection is whole") {

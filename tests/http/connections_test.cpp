@@ -203,6 +203,22 @@ TEST_CASE("connections: a body over the limit is refused, readable, whatever its
   fits.send(head + sized_chunk + size + body.substr(1) + "\r\n0\r\n\r\n");
   CHECK(fits.read().status == 201);
 
+  // In whatever pieces they come, also the last one of a body that is empty.
+  for (const std::string& chunked :
+       {"1\r\n" + body.substr(0, 1) + "\r\n" + size + body.substr(1) + "\r\n0\r\n\r\n",
+        std::string("0\r\n\r\n"), std::string("0\r\nA: b\r\n\r\n")}) {
+    CAPTURE(chunked);
+    Client pieces(scene.port());
+    pieces.send(head);
+    const std::size_t byte_by_byte = chunked.rfind("0\r\n");
+    pieces.send(chunked.substr(0, byte_by_byte));
+    for (const char c : chunked.substr(byte_by_byte)) {
+      pieces.hears_within(2);
+      pieces.send(std::string(1, c));
+    }
+    CHECK(pieces.read().status == (chunked.starts_with('0') ? 400 : 201));
+  }
+
   const std::string padded = std::string(99'000, ' ') + body;
   CHECK(scene.post(intents, token, "padded", padded).status == 201);
 }
