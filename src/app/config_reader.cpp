@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "evm/revert.hpp"
+
 namespace holdfast::app {
+namespace {
+
+constexpr std::size_t longest_shown = 256;  // bytes of a key
+
+}  // namespace
 
 const TomlNode* ConfigReader::take(const std::string& key) {
   asked_.insert(key);
@@ -136,7 +143,8 @@ unsigned ConfigReader::line_of(const std::string& key) const {
 }
 
 std::string ConfigReader::full(const std::string& key) const {
-  return path_.empty() ? key : path_ + "." + key;
+  const std::string all = path_.empty() ? key : path_ + "." + key;
+  return evm::printable(as_bytes(all), longest_shown);  // the file's writer chose every byte of it
 }
 
 }  // namespace holdfast::app

@@ -1,6 +1,10 @@
 #include "app/toml_tree.hpp"
 
+#include <algorithm>
+
 #include <toml++/toml.h>
+
+#include "evm/revert.hpp"
 
 namespace holdfast::app {
 namespace {
@@ -52,37 +56,54 @@ std::string without_quotations(std::string_view description) {
   }
 }
 
-constexpr int most_dots = 32;
-
-// The line with more dots outside quotes than any key of ours has by far; zero when there is none.
-// toml++ limits nested values and not dotted keys, whose tables it then destroys by recursion: a
-// line of 40 KB would end the process.
-unsigned line_nested_too_deep(std::string_view text) {
-  unsigned line = 1;
-  int dots = 0;
-  char quote = 0;
-  bool comment = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '\n') {
-      ++line;
-      dots = 0;
-      quote = 0;
-      comment = false;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"' && !text.substr(at + 1).starts_with('\n')) ++at;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (c == '.' && ++dots > most_dots) {
-      return line;
+/// How much of `rest`, which begins with a quote, is one text in TOML: quotes included, and all of
+/// it where the text does not end. One in three quotes may have line ends in it, and one or two
+/// more quotes at its end.
+std::size_t quoted_size(std::string_view rest) {
+  const char quote = rest.front();
+  const bool is_long = rest.starts_with(std::string(3, quote));
+  const std::string_view closing = rest.substr(0, is_long ? 3 : 1);
+  for (std::size_t at = closing.size(); at < rest.size(); ++at) {
+    if (rest[at] == '\n' && !is_long) return at;
+    if (rest[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (rest.substr(at).starts_with(closing)) {
+      at += closing.size();
+      for (int more = 0; is_long && more < 2 && rest.substr(at).starts_with(quote); ++more) ++at;
+      return at;
     }
   }
-  return 0;
+  return rest.size();
+}
+
+constexpr std::size_t longest_sentence = 300;  // bytes, for people; what a file chose is in it
+constexpr int most_dots = 32;
+constexpr int most_open = 32;
+
+// What is wrong with a text that nests far deeper than any configuration of ours; empty when
+// nothing is. toml++ has no limit for the parts of a key, and one of 256 for brackets within
+// brackets, each of which may hold such a key again: trees that are then destroyed by recursion,
+// which would end the process.
+std::string nested_too_deep(std::string_view text) {
+  unsigned line = 1;
+  int dots = 0;
+  int open = 0;
+  const auto at_line = [&] { return "line " + std::to_string(line) + ": "; };
+  while (!text.empty()) {
+    const char c = text.front();
+    std::size_t size = 1;
+    if (c == '"' || c == '\'') size = quoted_size(text);
+    if (c == '#') size = std::min(text.find('\n'), text.size());
+    const auto line_ends = std::ranges::count(text.substr(0, size), '\n');
+    if (line_ends > 0) dots = 0;
+    if (c == '.' && ++dots > most_dots) return at_line() + "a key has more than 32 parts";
+    if (c == '[' || c == '{') ++open;
+    if (c == ']' || c == '}') --open;
+    if (open > most_open) return at_line() + "brackets stand within more than 32 others";
+    line += static_cast<unsigned>(line_ends);
+    text.remove_prefix(size);
+  }
+  return {};
 }
 
 }  // namespace
@@ -93,15 +114,16 @@ boost::system::error_code make_error_code(ConfigError error) {
 }
 
 Result<TomlNode> parse_toml(std::string_view text) {
-  if (const unsigned line = line_nested_too_deep(text)) {
-    return refuse(ConfigError::not_toml,
-                  "line " + std::to_string(line) + ": a key has more than 32 parts");
+  if (std::string sentence = nested_too_deep(text); !sentence.empty()) {
+    return refuse(ConfigError::not_toml, std::move(sentence));
   }
   try {
     return to_node(toml::parse(text));
   } catch (const toml::parse_error& error) {
+    const std::string what = without_quotations(error.description());
     return refuse(ConfigError::not_toml, "line " + std::to_string(error.source().begin.line) +
-                                             ": " + without_quotations(error.description()));
+                                             ": " +
+                                             evm::printable(as_bytes(what), longest_sentence));
   }
 }
 

@@ -117,9 +117,28 @@ TEST_CASE("toml: nesting without end is refused, not followed") {
   CHECK(not_toml("[" + dotted + "]\n") == "line 1: a key has more than 32 parts");
   CHECK(not_toml("b = {" + dotted + " = 1}\n") == "line 1: a key has more than 32 parts");
   CHECK(not_toml("a = " + std::string(100'000, '[')).starts_with("line 1: "));
+  std::string both = "a = ";
+  for (int i = 0; i < 200; ++i) both += "[\n{" + dotted.substr(0, 60) + " = ";
+  CHECK(not_toml(both) == "line 17: brackets stand within more than 32 others");
+  // Behind a text in three quotes, which has one of its own in it.
+  for (const char* text : {"'''it's'''", R"("""an "inch\"""")", "'''it's\n'''''", R"("\\")"}) {
+    CAPTURE(text);
+    CHECK(not_toml("b = [" + std::string(text) + ", {" + dotted + " = 1}]\n")
+              .ends_with(": a key has more than 32 parts"));
+  }
   // Dots in texts and comments are not meant.
   const std::string dots(1'000, '.');
   CHECK(parse_toml("a = \"\\\"" + dots + "\"\nb = '" + dots + "' # " + dots + "\n").has_value());
+  CHECK(parse_toml("a = '''it's\n" + dots + "'''\nb = \"\"\"\n" + dots + "\"\"\"\n").has_value());
+}
+
+TEST_CASE("toml: what is said about a text writes on a terminal and does nothing else to it") {
+  CHECK(not_toml("a = i\x1b[2J").find('\x1b') == std::string::npos);
+  CHECK(not_toml("\x1b = 1").find('\x1b') == std::string::npos);
+  CHECK(not_toml("a = '\x07'").find('\x07') == std::string::npos);
+  Read read("\"\\u001b[2J\" = 1\n");
+  read.in.refuse_unknown_keys();
+  CHECK(read.problem() == "1 ?[2J is no key of this configuration");
 }
 
 TEST_CASE("toml: what is said about a broken text holds nothing of it") {
