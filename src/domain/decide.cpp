@@ -84,11 +84,12 @@ std::string_view name_of(const Step& step) { return step_names[step.index()]; }
 
 namespace {
 
-/// An end that is proved by nothing being on record: no attempt row of any kind.
+/// An end that is proved by nothing more being on record: no attempt row of any kind, or none but
+/// those whose numbers are used. An authorization that is dead on the chain needs no record.
 bool ends_by_absence(const Step& step) {
   if (std::holds_alternative<step::Cancel>(step)) return true;
   const auto* const fail = std::get_if<step::Fail>(&step);
-  return fail != nullptr && std::holds_alternative<NeverAsked>(fail->proof);
+  return fail != nullptr && !std::holds_alternative<AuthorizationDead>(fail->proof);
 }
 
 // What holds for every row.

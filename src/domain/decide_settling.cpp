@@ -89,7 +89,7 @@ std::optional<Step> never_asked_and_over(const View& view) {
 // As for an authorized payment: what the store lost may have paid it. Where all nodes answer and
 // none has it, nobody can tell what becomes of its bytes; silence is waited out.
 std::optional<Step> paid_before(const View& view) {
-  if (view.facts.ref_found_in.empty() || !view.facts.attempts.empty()) return std::nullopt;
+  if (view.facts.ref_found_in.empty()) return std::nullopt;
   if (view.bearer()) {
     if (auto step = view.read_use_first()) return step;
     const MinedTx* const tx = view.lost_use();

@@ -98,13 +98,14 @@ Result<Transition> Mover::find_row() const {
   return **row;
 }
 
-// What was never asked to be sent may end without a proof, but a store that was put back has
-// forgotten what it asked; and a transaction that carries its ref says that it was.
+// What was never asked to be sent may end without a proof, and what was asked by the end of all its
+// numbers; but a store that was put back has forgotten some of what it asked, and a transaction
+// that carries its ref says so.
 Result<void> Mover::check_absence(const Transition& row) const {
-  const bool never_asked =
+  const bool by_absence =
       row.to == IntentState::canceled ||
-      (move_.proof && std::holds_alternative<domain::NeverAsked>(*move_.proof));
-  if (!never_asked) return {};
+      (move_.proof && !std::holds_alternative<domain::AuthorizationDead>(*move_.proof));
+  if (!by_absence) return {};
   if (is_restored(txn_)) {
     return refuse(StoreError::restored,
                   "the store was put back from a backup: " + text(move_.id) +

@@ -39,6 +39,20 @@ TEST_CASE("decide: settling: a payout that reverted with finality fails by proof
   CHECK(s.row() == "settling: our transaction reverted with finality");
   CHECK(s.take<step::Fail>().reason == "reverted");
   CHECK(std::holds_alternative<AllSlotsConsumed>(s.take<step::Fail>().proof));
+  // Found by the simulator (hell, seed 41525): what the lost part of a store signed at another
+  // number has paid, and all numbers on record were used by others.
+  s.now.is_restored = true;
+  CHECK(s.why() == "store_restored");
+  s.now.is_restored = false;
+  s.facts.ref_found_in = {{hash(9), our_account, {41}}};
+  CHECK(s.step() == "read_ref_found");
+  s.seen.ref_found = RefSeen{};
+  s.seen.ref_found->tx = mined(9);
+  CHECK(s.take<step::Confirm>().hash == hash(9));
+  s.seen.ref_found->tx->succeeded = false;
+  CHECK(s.why() == "ref_not_final");
+  s.seen.ref_found->is_final = true;
+  CHECK(s.take<step::Fail>().reason == "reverted");
 }
 
 TEST_CASE("decide: settling: a revert whose transaction was not read is fetched first") {

@@ -115,8 +115,8 @@ TEST_CASE("engine: a noop of its own is no transaction of the payment") {
   check_audit(rig);
 }
 
-// Found by the simulator (rough, seed 5058): the engine that sent it ended, its bytes were lost from
-// the pool, and the engine that went on had never heard that the payment was confirming.
+// Found by the simulator (rough, seed 5058): the engine that sent it ended, its bytes were lost
+// from the pool, and the engine that went on had never heard that the payment was confirming.
 TEST_CASE("engine: what another engine over the same store has sent is followed to its end") {
   RigOptions options;
   Rig rig(options);
