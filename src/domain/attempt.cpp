@@ -1,5 +1,6 @@
 #include <holdfast/domain/attempt.hpp>
 
+#include "base/teeth.hpp"
 #include "domain/enum_text.hpp"
 
 namespace holdfast::domain {
@@ -20,7 +21,8 @@ constexpr EnumText<AttemptOutcome> outcome_texts[] = {
 
 const Attempt* own_pay(std::span<const Attempt> attempts, const TxHash& hash) {
   for (const Attempt& attempt : attempts) {
-    if (attempt.kind == AttemptKind::pay && attempt.hash == hash) return &attempt;
+    const bool pays = attempt.kind == AttemptKind::pay || planted(Tooth::noop_pays);
+    if (pays && attempt.hash == hash) return &attempt;
   }
   return nullptr;
 }

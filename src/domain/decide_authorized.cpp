@@ -1,6 +1,7 @@
 // The rows of an authorized payment: nothing is written for it but the claim, or its end.
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "domain/decide_view.hpp"
 
 namespace holdfast::domain {
@@ -102,7 +103,10 @@ std::optional<Step> refused_for_good(const View& view) {
   return step::Cancel{view.refusal()};
 }
 
-std::optional<Step> claim(const View&) { return step::Claim{}; }
+std::optional<Step> claim(const View&) {
+  if (planted(Tooth::sign_before_claim)) return step::SignAndStore{};
+  return step::Claim{};
+}
 
 constexpr Row rows[] = {
     {"authorized: the authorization was used in exactly this transfer", used_exactly},

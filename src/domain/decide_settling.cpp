@@ -2,6 +2,7 @@
 // that is given up are in decide_ending.cpp.
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "domain/decide_view.hpp"
 
 namespace holdfast::domain {
@@ -149,6 +150,7 @@ std::optional<Step> post_answered(const View& view) {
     case PostAnswer::refused_transient:
     case PostAnswer::not_sent:
     case PostAnswer::unknown:
+      if (planted(Tooth::timeout_failed)) return step::Fail{"timed_out", NeverAsked{}};
       return view.nack("post_" + std::string(to_text(view.seen.post->answer)));
     case PostAnswer::not_its_turn: return view.nack_for_room("post_not_its_turn");
     case PostAnswer::refused_curable:
@@ -206,6 +208,7 @@ std::optional<Step> pending(const View& view) {
 // Before the bytes go out again: did another transaction take the slot, or somebody else the
 // authorization? Both are read only here, where an earlier outcome is in doubt.
 std::optional<Step> not_found(const View& view) {
+  if (planted(Tooth::null_receipt)) return step::Fail{"not_found", NeverAsked{}};
   if (view.facts.slot && !view.seen.final_sequence) return step::ReadFinalSequence{};
   if (view.seen.post) return view.nack("post_" + std::string(to_text(view.seen.post->answer)));
   const Attempt* attempt = view.postable();

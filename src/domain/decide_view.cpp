@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/teeth.hpp"
+
 namespace holdfast::domain {
 namespace {
 
@@ -17,7 +19,9 @@ auto newest(const Range& range, Match match) -> decltype(&*range.begin()) {
 // Room comes with the next blocks: waiting longer each time would let later payments pass.
 constexpr std::int64_t longest_wait_for_room_ms = 2'000;
 
-bool is_pay(const Attempt& attempt) { return attempt.kind == AttemptKind::pay; }
+bool is_pay(const Attempt& attempt) {
+  return attempt.kind == AttemptKind::pay || planted(Tooth::noop_pays);
+}
 
 }  // namespace
 
@@ -31,6 +35,7 @@ std::int64_t last_record_ms(const Facts& facts) {
 // ----------------------------------------------------------------------------------------
 
 bool View::past_deadline_by_chain() const {
+  if (planted(Tooth::window_ignored)) return false;
   return now.chain_s > 0 && now.chain_s >= intent().publish_before_s;
 }
 
@@ -40,7 +45,8 @@ bool View::past_deadline_unsigned() const {
 }
 
 bool View::still_wanted() const {
-  const bool past_by_wall = now.wall_ms / 1000 >= intent().publish_before_s;
+  const bool past_by_wall =
+      now.wall_ms / 1000 >= intent().publish_before_s && !planted(Tooth::window_ignored);
   return !intent().cancel_asked && !past_by_wall && !past_deadline_by_chain();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "domain/enum_text.hpp"
 
 namespace holdfast::domain {
@@ -41,7 +42,9 @@ std::optional<FinalityTag> finality_tag_from(std::string_view text) {
 std::optional<std::uint64_t> deep_enough(const ChainHeights& heights, const FinalityRule& rule) {
   const std::uint64_t above = std::max<std::uint32_t>(rule.confirmations, 1) - 1;
   if (heights.latest < above) return std::nullopt;
-  return std::min(heights.latest - above, height_of(rule.tag, heights));
+  if (planted(Tooth::trust_latest)) return heights.latest;
+  const std::uint64_t deep = std::min(heights.latest - above, height_of(rule.tag, heights));
+  return planted(Tooth::one_block_early) ? deep + 1 : deep;
 }
 
 // The block's hash is asked before its depth: a deep height under another hash is another block.

@@ -1,5 +1,6 @@
 #include "engine/broadcaster.hpp"
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -39,7 +40,8 @@ const char* Broadcaster::why_not(const Waiting& waiting) const {
   if (stopped_) return "the chain is halted";
   if (waiting.is_unwanted) return "canceled or handed over while it waited";
   const std::int64_t now_s = std::max(clock_.wall_ms() / 1000, view_.latest_time_s());
-  return now_s >= waiting.publish_before_s ? "past its publish deadline" : nullptr;
+  const bool late = now_s >= waiting.publish_before_s && !planted(Tooth::window_ignored);
+  return late ? "past its publish deadline" : nullptr;
 }
 
 void Broadcaster::note(const domain::Facts& facts) {

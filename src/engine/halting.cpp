@@ -1,6 +1,7 @@
 // Owns: a chain that takes back what it called final: how it is noticed, also by the next process,
 // and that nothing more is claimed or posted there until an operator has looked.
 // Must never: change what was settled: that is for people.
+#include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
 #include "engine/join.hpp"
@@ -50,6 +51,7 @@ Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
 }  // namespace
 
 Awaitable<void> halt(Core& core, Unit& unit, std::string why) {
+  if (planted(Tooth::finality_unwatched)) co_return;
   // In memory at once, on record as soon as the store takes it: a caller whose write failed asks
   // again.
   if (unit.halted.empty()) {

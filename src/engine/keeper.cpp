@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "engine/join.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -59,6 +60,7 @@ Awaitable<void> Keeper::look_for(std::vector<Open*> numbers) {
     open->found = domain::FoundAt::not_found;
     for (const domain::Attempt& attempt : open->it.attempts) {
       if (!attempt.hash) continue;
+      if (planted(Tooth::forget_replaced) && &attempt != &open->it.attempts.back()) continue;
       asked.push_back(unit_.chain.find(*attempt.hash));
       whose.emplace_back(open, &attempt);
     }
@@ -199,6 +201,7 @@ Awaitable<void> Keeper::fill_gaps() {
     return std::find(gaps.begin(), gaps.end(), known.first) == gaps.end();
   });
   for (const domain::Sequence gap : gaps) {
+    if (planted(Tooth::gap_left)) break;
     const std::int64_t since_ms = gaps_since_.emplace(gap, now_ms).first->second;
     const bool may_be_lost = lost_end && gap < *lost_end;
     const bool is_due = may_be_lost || now_ms - since_ms >= core_.config.gap_after_ms;

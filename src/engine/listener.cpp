@@ -5,6 +5,7 @@
 
 #include <holdfast/domain/follow.hpp>
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/join.hpp"
 #include "store/reads.hpp"
@@ -271,6 +272,7 @@ Awaitable<void> Listener::note_refs() {
 // A block followed by its parent hash is canonical; one below what was followed is asked for.
 Awaitable<std::optional<bool>> Listener::still_canonical(const Inclusion& inclusion) {
   const domain::BlockRef block = inclusion.tx.block;
+  if (planted(Tooth::reorg_unnoticed)) co_return true;
   if (const auto hash = unit_.view.hash_at(block.height)) co_return *hash == block.hash;
   const auto answer = co_await unit_.chain.block_hash(block.height);
   if (answer.ok() == nullptr || !*answer.ok()) co_return std::nullopt;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <holdfast/domain/refs.hpp>
+#include "base/teeth.hpp"
 
 namespace holdfast::engine {
 namespace {
@@ -89,6 +90,7 @@ Result<domain::Intent> intent_of_request(Core& core, const Caller& caller,
                                          const NewPayment& wanted) {
   domain::Intent intent;
   intent.id = domain::derive_intent_id(caller.id, caller.idempotency_key);
+  if (planted(Tooth::replay_missed)) intent.id = core.parts.entropy.bytes<domain::IntentId>();
   auto way = route(core, wanted, first_word(intent.id));
   if (!way) return way.error();
   const auto validity_s = validity_of(core, wanted);

@@ -1,5 +1,6 @@
 #include "engine/post_answer.hpp"
 
+#include "base/teeth.hpp"
 namespace holdfast::engine {
 
 using domain::PostAnswer;
@@ -7,7 +8,8 @@ using domain::PostAnswer;
 PostAnswer post_answer(ports::RefusalKind kind) {
   using enum ports::RefusalKind;
   switch (kind) {
-    case nonce_too_low: return PostAnswer::nonce_too_low;
+    case nonce_too_low:
+      return planted(Tooth::too_low_is_ours) ? PostAnswer::accepted : PostAnswer::nonce_too_low;
     case nonce_too_high:
     case replacement_underpriced:  // the slot is occupied, perhaps by our own bytes: never success
     case type_conflict:

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <holdfast/domain/finality.hpp>
+#include "base/teeth.hpp"
 #include "engine/join.hpp"
 #include "engine/settle.hpp"
 #include "store/reads.hpp"
@@ -90,6 +91,7 @@ Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
   std::vector<domain::HashSeen> out;
   for (const domain::Attempt& one : facts_.attempts) {
     if (!one.hash) continue;
+    if (planted(Tooth::forget_replaced) && &one != &facts_.attempts.back()) continue;
     asked.push_back(unit_.chain.find(*one.hash));
     out.emplace_back().attempt = one.id;
   }
@@ -139,7 +141,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReadFinalSequence) {
   if (!facts_.slot) co_return co_await on(domain::step::Nack{0, "no slot to read"});
   const auto answer = co_await unit_.chain.sequences(facts_.slot->account);
   if (const ports::SequenceCounts* counts = answer.ok()) {
-    seen_.final_sequence = counts->finalized;
+    seen_.final_sequence = planted(Tooth::second_number) ? counts->latest : counts->finalized;
     co_return Flow::again;
   }
   co_return co_await on(domain::step::Nack{

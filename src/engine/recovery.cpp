@@ -2,6 +2,7 @@
 // Must never: sign, or give a number back that was ever signed.
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/join.hpp"
 #include "engine/keeper.hpp"
@@ -163,7 +164,7 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
       ++core.stats.slot_mismatches;
       core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
     }
-    account.blocked = blocked;
+    account.blocked = planted(Tooth::foreign_use_ignored) ? "" : blocked;
   }
   co_return true;
 }

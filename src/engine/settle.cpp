@@ -1,6 +1,7 @@
 // Owns: the loop of one delivery and the acts that end or move it.
 #include "engine/settle.hpp"
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -193,8 +194,13 @@ Awaitable<Delivery::Flow> Delivery::read_again() {
 // A move that ends the delivery: the job is acked in the same write, or parked where the budget is
 // what ended it.
 Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
-  wanted.ack = true;
-  if (wanted.reason == "budget_spent") wanted.park = poison_ ? "declared_poison" : "budget_spent";
+  if (planted(Tooth::ack_first)) {
+    co_await on(domain::step::Ack{});
+    wanted.receipt.reset();
+  }
+  wanted.ack = wanted.receipt.has_value();
+  if (wanted.ack && wanted.reason == "budget_spent")
+    wanted.park = poison_ ? "declared_poison" : "budget_spent";
   const std::string verdict = wanted.park;
   auto facts = co_await core_.move(std::move(wanted));
   const bool moved = facts.has_value();

@@ -2,6 +2,7 @@
 // Must never: post what was not stored first, or keep bytes whose storing was refused.
 #include <holdfast/domain/fees.hpp>
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 #include "engine/post_answer.hpp"
 #include "engine/settle.hpp"
 #include "store/reads.hpp"
@@ -84,6 +85,7 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
     co_return Flow::again;
   }
 
+  if (planted(Tooth::post_before_store)) co_await unit_.chain.post(sealed->bytes, sealed->hash);
   store::AttemptToStore wanted;
   wanted.id = facts_.intent.id;
   wanted.version = facts_.intent.version;

@@ -12,6 +12,7 @@
 #include <holdfast/engine/config.hpp>
 #include <holdfast/engine/keyed_queue.hpp>
 #include <holdfast/ports/method.hpp>
+#include "base/teeth.hpp"
 #include "engine/broadcaster.hpp"
 #include "engine/chain_view.hpp"
 #include "engine/signal.hpp"
@@ -105,7 +106,8 @@ struct Unit {
     const AccountState* const state = account(address);
     if (state == nullptr) return std::nullopt;
     const auto seen = state->mined.find(at);
-    if (seen == state->mined.end() || !is_final(seen->second)) return std::nullopt;
+    if (seen == state->mined.end()) return std::nullopt;
+    if (!is_final(seen->second) && !planted(Tooth::second_number)) return std::nullopt;
     return seen->second;
   }
   /// Everything below it is mined: it is the next of its account. The store alone would say so only

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 namespace holdfast::engine {
 
 domain::RedemptionKey authorization_key(const domain::AssetId& asset,
@@ -49,6 +50,7 @@ Watched* Watch::put(const domain::Facts& facts, std::int64_t mono_ms) {
   watched.slot = facts.slot ? std::optional(facts.slot->id) : std::nullopt;
   for (const domain::Attempt& attempt : facts.attempts) {
     if (attempt.kind != domain::AttemptKind::pay || !attempt.hash) continue;
+    if (planted(Tooth::forget_replaced) && &attempt != &facts.attempts.back()) continue;
     if (by_hash_.emplace(*attempt.hash, intent.id).second) watched.hashes.push_back(*attempt.hash);
   }
   if (const auto key = key_of(intent)) by_authorization_[*key] = intent.id;
@@ -102,6 +104,7 @@ void Watch::forget_inclusion(Watched& watched) {
 
 std::vector<domain::IntentId> Watch::take_back(const domain::BlockRef& block) {
   std::vector<domain::IntentId> out;
+  if (planted(Tooth::reorg_unnoticed)) return out;
   auto at = by_height_.lower_bound({block.height, domain::IntentId{}});
   while (at != by_height_.end() && at->first == block.height) {
     const domain::IntentId id = at->second;

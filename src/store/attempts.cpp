@@ -1,6 +1,7 @@
 // Storing what was signed, before it is posted, and what a post told.
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/rows.hpp"
 #include "store/slots.hpp"
 #include "store/writes.hpp"
@@ -48,6 +49,7 @@ Result<void> check_storable(const Payment& payment, const AttemptToStore& wanted
   if (wanted.attempt.fees.gas_limit > largest_stored) {
     return not_signable("the gas limit is over 2^63 - 1");
   }
+  if (planted(Tooth::fence_ignored)) return {};
   const domain::Intent& intent = payment.intent();
   if (intent.version != wanted.version) {
     return refuse(StoreError::version_conflict, text(intent.id) + " changed meanwhile");

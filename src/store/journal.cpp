@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/teeth.hpp"
 #include "store/reads.hpp"
 
 namespace holdfast::store {
@@ -243,7 +244,7 @@ void Posting::write() {
             each.entry.asset, encode_legs(each.entry.legs), each.entry.at_ms, hash, each.intent_row,
             each.slot, each.tx_hash, each.turn);
     tip_sequence_ = sequence;
-    tip_hash_ = hash;
+    if (!planted(Tooth::journal_unchained)) tip_hash_ = hash;
   }
   write_balances();
 }

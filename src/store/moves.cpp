@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/dead_letters.hpp"
 #include "store/events.hpp"
 #include "store/evidence_checks.hpp"
@@ -65,6 +66,7 @@ Result<bool> Mover::is_replay() const {
 Result<void> Mover::check_races() const {
   const domain::Intent& intent = payment_.intent();
   if (domain::is_terminal(intent.state)) return {};  // the table says so, and that ends it
+  if (planted(Tooth::claim_unchecked)) return {};
   const bool other_version = move_.version && *move_.version != intent.version;
   const bool other_state = move_.from && *move_.from != intent.state;
   if (other_version || other_state) {
@@ -190,12 +192,18 @@ Result<void> Mover::plan(const Transition& row) {
 Result<void> Mover::plan_journal(const Transition& row) {
   const bool any = has(row.effects, Effect::journal_hold) ||
                    has(row.effects, Effect::journal_post) || has(row.effects, Effect::journal_void);
+  if (planted(Tooth::void_early) && row.to == IntentState::needs_review) {
+    return posting_.emplace(txn_, payment_.row.row).void_hold(move_.now_ms);
+  }
   if (!any) return {};
   posting_.emplace(txn_, payment_.row.row);
+  if (planted(Tooth::hold_skipped) && has(row.effects, Effect::journal_hold)) return {};
   if (has(row.effects, Effect::journal_hold))
     return posting_->hold(payment_.intent(), move_.now_ms);
   if (has(row.effects, Effect::journal_post)) {
-    return posting_->post(payment_.intent(), move_.arrived, move_.now_ms);
+    const bool asked = planted(Tooth::asked_is_arrived);
+    return posting_->post(payment_.intent(), asked ? payment_.intent().terms.amount : move_.arrived,
+                          move_.now_ms);
   }
   return posting_->void_hold(move_.now_ms);
 }
@@ -273,7 +281,7 @@ void Mover::write_accepted() {
 }
 
 void Mover::write_job(const Transition& row) {
-  if (has(row.effects, Effect::enqueue_settle))
+  if (has(row.effects, Effect::enqueue_settle) && !planted(Tooth::enqueue_later))
     enqueue_for_change(txn_, payment_.row, visible_ms());
   if (move_.ack && move_.park.empty()) {
     ensure(end_lease(txn_, *move_.receipt), "a lease that was checked is gone");

@@ -7,6 +7,7 @@
 #include <holdfast/sqlite/sqlite.hpp>
 
 #include "campaign.hpp"
+#include "teeth.hpp"
 
 int main(int argc, char** argv) {
   using namespace holdfast::campaign;
@@ -17,6 +18,8 @@ int main(int argc, char** argv) {
   std::string profile = "rough";
   std::vector<std::string> without;
   std::optional<std::uint64_t> one;
+  std::string tooth;
+  bool all_teeth = false;
   app.add_option("--seeds", orders.seeds, "how many seeds")->check(CLI::Range(1U, 100'000'000U));
   app.add_option("--from", orders.from, "the first of them");
   app.add_option("--hours", orders.hours, "end after so many hours, whatever is left")
@@ -29,6 +32,8 @@ int main(int argc, char** argv) {
   app.add_option("--without", without, "a blow of the seed by its place, or a mishap by its name");
   app.add_flag("--minimise", orders.minimises, "with --seed: find the least that still fails");
   app.add_flag("--hashes", orders.hashes, "print each seed's trace hash");
+  app.add_option("--tooth", tooth, "in a build with teeth: with this fault planted, or of all");
+  app.add_flag("--teeth", all_teeth, "in a build with teeth: how many seeds each takes to be seen");
   app.add_flag("--json", orders.json, "one object on standard output");
   CLI11_PARSE(app, argc, argv);
   holdfast::sqlite::expect_one_thread();
@@ -42,6 +47,13 @@ int main(int argc, char** argv) {
     std::cerr << "holdfast-sim: --without " << wrong << " is neither a number nor a mishap.\n";
     return 2;
   }
+  if (!tooth.empty() || all_teeth) {
+    if (const std::string wrong = no_tooth(tooth); !wrong.empty()) {
+      std::cerr << "holdfast-sim: " << wrong << '\n';
+      return 2;
+    }
+    if (!all_teeth) plant(tooth);
+  }
   if (one) {
     orders.from = *one;
     orders.seeds = 1;
@@ -51,6 +63,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    if (all_teeth) return try_teeth(orders, tooth);
     return orders.minimises ? minimise(orders) : run_campaign(orders);
   } catch (const std::exception& error) {
     std::cerr << "holdfast-sim: " << error.what() << '\n';

@@ -1,0 +1,106 @@
+// Owns: the teeth: faults that are planted at the very place of a guard, to see that the simulator
+// bites. A tooth is on only in a build with HOLDFAST_TEETH (preset `teeth`, which builds nothing
+// but the simulator) and there only when `holdfast-sim --tooth NAME` names it. In every other build
+// `planted` is the constant `false`, and what it guards is not compiled.
+// Must never: be more than a line or two at its place, or change what happens while it is off.
+#pragma once
+
+#include <string_view>
+
+namespace holdfast {
+
+enum class Tooth {
+  none,
+  // who may act, and in which order
+  ack_first,
+  enqueue_later,
+  claim_unchecked,
+  fence_ignored,
+  old_epoch_signs,
+  sign_before_claim,
+  post_before_store,
+  // numbers
+  release_signed,
+  second_number,
+  lagging_count,
+  gap_left,
+  foreign_use_ignored,
+  // what an answer means
+  timeout_failed,
+  null_receipt,
+  too_low_is_ours,
+  forget_replaced,
+  noop_pays,
+  others_transfer,
+  // blocks and finality
+  trust_latest,
+  one_block_early,
+  reorg_unnoticed,
+  finality_unwatched,
+  // money
+  hold_skipped,
+  void_early,
+  asked_is_arrived,
+  journal_unchained,
+  // requests, windows and the store
+  window_ignored,
+  replay_missed,
+  restored_unnoticed,
+};
+
+struct ToothRow {
+  Tooth tooth;
+  std::string_view name;
+  std::string_view fault;
+};
+
+inline constexpr ToothRow tooth_rows[] = {
+    // NOLINT(*-avoid-c-arrays): a table
+    {Tooth::ack_first, "ack_first", "the job is acked in a write before the one that ends it"},
+    {Tooth::enqueue_later, "enqueue_later", "the job is enqueued in a second write, by the sweep"},
+    {Tooth::claim_unchecked, "claim_unchecked", "a move compares neither version nor receipt"},
+    {Tooth::fence_ignored, "fence_ignored",
+     "an attempt is stored whatever version, receipt and epoch it was signed under"},
+    {Tooth::old_epoch_signs, "old_epoch_signs", "an account's noop is stored under an old epoch"},
+    {Tooth::sign_before_claim, "sign_before_claim", "bytes are signed before the claim"},
+    {Tooth::post_before_store, "post_before_store", "bytes are posted before they are stored"},
+    {Tooth::release_signed, "release_signed", "an ended payment's signed number is released"},
+    {Tooth::second_number, "second_number",
+     "a number counts as used before that is final, and the payment is signed at another"},
+    {Tooth::lagging_count, "lagging_count", "the next number is what the node says it is"},
+    {Tooth::gap_left, "gap_left", "gaps are never filled"},
+    {Tooth::foreign_use_ignored, "foreign_use_ignored",
+     "an account that was used elsewhere goes on claiming"},
+    {Tooth::timeout_failed, "timeout_failed", "a post without an answer means that it failed"},
+    {Tooth::null_receipt, "null_receipt", "a transaction that is not found will never run"},
+    {Tooth::too_low_is_ours, "too_low_is_ours", "'nonce too low' means that ours was taken"},
+    {Tooth::forget_replaced, "forget_replaced", "only the newest attempt's hash is watched"},
+    {Tooth::noop_pays, "noop_pays", "the account's own noop at the number counts as the payment"},
+    {Tooth::others_transfer, "others_transfer",
+     "a transfer of the same amount counts as the payment, whoever's ref it carries"},
+    {Tooth::trust_latest, "trust_latest", "every canonical block counts as final"},
+    {Tooth::one_block_early, "one_block_early", "a block counts as final one block too early"},
+    {Tooth::reorg_unnoticed, "reorg_unnoticed", "what a block held stays mined when it is gone"},
+    {Tooth::finality_unwatched, "finality_unwatched", "finality that is taken back halts nothing"},
+    {Tooth::hold_skipped, "hold_skipped", "a claim holds nothing"},
+    {Tooth::void_early, "void_early", "the hold is released when a payment goes to review"},
+    {Tooth::asked_is_arrived, "asked_is_arrived", "the post says what was asked, not what arrived"},
+    {Tooth::journal_unchained, "journal_unchained",
+     "two entries of one write carry the hash of the same entry before them"},
+    {Tooth::window_ignored, "window_ignored", "bytes are posted past their publish deadline"},
+    {Tooth::replay_missed, "replay_missed", "the same request again makes another payment"},
+    {Tooth::restored_unnoticed, "restored_unnoticed", "a store put back from a backup goes on"},
+};
+
+#ifdef HOLDFAST_TEETH
+
+inline Tooth planted_tooth = Tooth::none;
+inline bool planted(Tooth tooth) { return planted_tooth == tooth; }
+
+#else
+
+constexpr bool planted(Tooth) { return false; }
+
+#endif
+
+}  // namespace holdfast
