@@ -303,6 +303,7 @@ ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
     outcome = deliver(std::move(bytes), hash);
   }
   if (next.answer) outcome = failed<ports::Posted>(*next.answer);
+  if (outcome.ok() != nullptr) taken_.insert(hash);
   co_await travel(options_.latency_ms - options_.latency_ms / 2);
   if (next.answers_late_ms > 0) co_await travel(next.answers_late_ms);
   posts_[record].answer = outcome.text();
@@ -319,7 +320,9 @@ ports::Outcome<ports::Posted> ScriptedChain::deliver(Bytes bytes, const domain::
     return ports::Refused{ports::RefusalKind::malformed, "invalid sender"};
   }
   if (hash_of(bytes) != hash) return ports::Unknown{"the node answered another hash", false};
-  return pool_.admit(std::move(*tx), std::move(bytes), hash, books_, options_.pool_limit);
+  auto outcome = pool_.admit(std::move(*tx), std::move(bytes), hash, books_, options_.pool_limit);
+  if (outcome.ok() != nullptr) taken_.insert(hash);
+  return outcome;
 }
 
 }  // namespace holdfast::sim

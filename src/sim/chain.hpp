@@ -111,7 +111,11 @@ class ScriptedChain final : public ports::Chain {
   domain::TxHash run_elsewhere(const ports::Order& order);
   /// As an EIP-7702 authorization by its key does: its next number is used, and no transaction did.
   /// No reorg takes it back.
-  void use_number(const domain::Address& account) { books_.raise_count(account); }
+  void use_number(const domain::Address& account);
+  /// This number is used, and no transaction of the canonical chain did.
+  bool is_used_by_nothing(const domain::Address& account, std::uint64_t number);
+  /// The call of this account's next transaction to be mined, if it is pending.
+  std::optional<ports::Call> next_pending(const domain::Address& account);
   /// The same; empty when the node refuses it.
   std::optional<domain::TxHash> try_elsewhere(const ports::Order& order);
   /// The next number of this account, as its pool stands.
@@ -139,7 +143,12 @@ class ScriptedChain final : public ports::Chain {
   std::uint64_t final_count(const domain::Address& account);
   std::int64_t time_s();  ///< of the newest block
   std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
+  /// The canonical transaction that used or canceled this authorization.
+  std::optional<domain::TxHash> used_in(const domain::AssetId& asset, const domain::Address& payer,
+                                        const domain::Nonce& nonce);
   const std::vector<PostRecord>& posts() const { return posts_; }
+  /// A node had it once, or said that it has.
+  bool was_taken(const domain::TxHash& hash) const { return taken_.contains(hash); }
   /// The different bytes ever posted for this account and number.
   std::set<Bytes> bodies(const domain::Address& account, domain::Sequence sequence) const;
 
@@ -190,6 +199,7 @@ class ScriptedChain final : public ports::Chain {
   ChainIndex index_;
   Mempool pool_;
   std::vector<PostRecord> posts_;
+  std::set<domain::TxHash> taken_;
   std::uint64_t finalized_ = 0;
   std::uint64_t fork_ = 0;  ///< part of block hashes: a block mined again is another block
   std::int64_t next_block_ms_ = 0;

@@ -169,6 +169,21 @@ std::optional<domain::TxHash> ScriptedChain::try_elsewhere(const ports::Order& o
   return hash;
 }
 
+void ScriptedChain::use_number(const domain::Address& account) {
+  catch_up();
+  books_.raise_count(account);
+}
+
+bool ScriptedChain::is_used_by_nothing(const domain::Address& account, std::uint64_t number) {
+  catch_up();
+  return number < books_.count(account) && index_.by_sequence(account, number) == nullptr;
+}
+
+std::optional<ports::Call> ScriptedChain::next_pending(const domain::Address& account) {
+  catch_up();
+  return pool_.call_at(account, books_.count(account));
+}
+
 domain::Sequence ScriptedChain::next_number(const domain::Address& account) {
   catch_up();
   return {pool_.count(account, books_)};
@@ -236,6 +251,14 @@ std::optional<domain::MinedTx> ScriptedChain::mined(const domain::TxHash& hash) 
   catch_up();
   const auto* tx = index_.by_hash(hash);
   return tx != nullptr ? std::optional(*tx) : std::nullopt;
+}
+
+std::optional<domain::TxHash> ScriptedChain::used_in(const domain::AssetId& asset,
+                                                     const domain::Address& payer,
+                                                     const domain::Nonce& nonce) {
+  catch_up();
+  const auto* tx = index_.by_authorization({asset, payer, nonce});
+  return tx != nullptr ? std::optional(tx->hash) : std::nullopt;
 }
 
 std::set<Bytes> ScriptedChain::bodies(const domain::Address& account,

@@ -90,6 +90,12 @@ void Mempool::settle(const Books& books) {
 
 bool Mempool::has(const domain::TxHash& hash) const { return by_hash_.contains(hash); }
 
+std::optional<ports::Call> Mempool::call_at(const domain::Address& account,
+                                            std::uint64_t number) const {
+  const auto at = pending_.find({account, number});
+  return at == pending_.end() ? std::nullopt : std::optional(at->second.tx.order.call);
+}
+
 std::vector<domain::TxHash> Mempool::hashes() const {
   std::vector<domain::TxHash> out;
   out.reserve(by_hash_.size());

@@ -32,6 +32,8 @@ class Mempool {
   void settle(const Books& books);
 
   bool has(const domain::TxHash& hash) const;
+  /// What stands at this number; empty: nothing.
+  std::optional<ports::Call> call_at(const domain::Address& account, std::uint64_t number) const;
   std::vector<domain::TxHash> hashes() const;
   /// The account's count with the pool: what it would be if all ready ones were mined.
   std::uint64_t count(const domain::Address& account, const Books& books) const;

@@ -13,6 +13,7 @@ namespace holdfast::sim {
 boost::asio::awaitable<ports::Outcome<Bytes>> ScriptedSigner::sign(domain::Address account,
                                                                    Digest digest) {
   co_await boost::asio::post(boost::asio::use_awaitable);
+  if (down_) co_return ports::NotSent{"the signer is down"};
   if (!failures_.empty()) {
     const Failure failure = std::move(failures_.front());
     failures_.pop_front();

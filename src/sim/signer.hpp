@@ -23,12 +23,15 @@ class ScriptedSigner final : public ports::Signer {
 
   /// The next call fails so, unsigned.
   void fail_next(Failure failure) { failures_.push_back(std::move(failure)); }
+  /// From now on each call fails, unsigned.
+  void set_down(bool down) { down_ = down; }
   std::uint64_t signatures() const { return signatures_; }
 
  private:
   std::vector<domain::Address> accounts_;
   bool local_;
   std::deque<Failure> failures_;
+  bool down_ = false;
   std::uint64_t signatures_ = 0;
 };
 

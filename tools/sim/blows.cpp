@@ -1,6 +1,8 @@
 #include "blows.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace holdfast::campaign {
 
@@ -56,6 +58,7 @@ void Blows::strike(const Stroke& stroke) {
     case Blow::sync_failed:
     case Blow::process_slept:
     case Blow::wall_clock_set:
+    case Blow::signer_down:
     case Blow::backup_restored: return strike_machine(stroke.blow, chance);
     case Blow::node_down:
     case Blow::wrong_chain:
@@ -69,6 +72,7 @@ void Blows::strike(const Stroke& stroke) {
     case Blow::token_paused:
     case Blow::account_poor: return strike_chain(stroke.blow, chance);
     case Blow::foreign_use:
+    case Blow::number_used:
     case Blow::used_by_other:
     case Blow::canceled_by_payer:
     case Blow::abandoned:
@@ -101,6 +105,7 @@ void Blows::die_now() {
 void Blows::ended() {
   ++crashes_;
   dies_at_step_ = 0;
+  machine_.watch.forgive_halt();
   story_.note("the process has ended");
   sim::Chance chance(crashes_ * 7'919 + machine_.world.seed());
   const std::int64_t away_ms = chance.below(3) == 0 ? seconds(chance, 0, 40) : 0;
@@ -138,6 +143,9 @@ void Blows::strike_machine(Blow blow, sim::Chance& chance) {
       machine_.world.clock().step_wall(chance.below(2) == 0 ? by_ms : -by_ms);
       return;
     }
+    case Blow::signer_down:
+      machine_.set_signer_down(true);
+      return last(seconds(chance, 5, 120), [this] { machine_.set_signer_down(false); });
     case Blow::backup_restored:
       machine_.keep_backup();
       return last(seconds(chance, 5, 60), [this, chance]() mutable {
@@ -158,8 +166,14 @@ void Blows::reorg(Blow blow, sim::Chance& chance) {
     if (height < open + 2) return;
     struck(blow);
     machine_.watch.finality_was_broken();
-    return machine_.chain.reorg(open + 1 + chance.below(2),
-                                chance.below(2) == 0 ? Fate::repooled : Fate::dropped);
+    const std::uint64_t depth = std::min(open + 1 + chance.below(4), height - 1);
+    const std::uint64_t from = height - depth + 1;
+    const engine::Engine* const engine = machine_.engine();
+    const auto chains = engine != nullptr ? engine->chains() : std::vector<engine::ChainStatus>();
+    const bool is_called_final =
+        !chains.empty() && chains.front().usable && chains.front().finalized >= from;
+    machine_.watch.owe_halt(from, is_called_final);
+    return machine_.chain.reorg(depth, chance.below(2) == 0 ? Fate::repooled : Fate::dropped);
   }
   if (open == 0) return;
   struck(blow);
@@ -213,6 +227,7 @@ void Blows::strike_chain(Blow blow, sim::Chance& chance) {
 
 // ---- other people
 
+// With a number that is free, or in the place of what waits there.
 void Blows::use_key(sim::Chance& chance) {
   const domain::Address& account = machine_.accounts[chance.below(machine_.accounts.size())];
   ports::Order order;
@@ -220,7 +235,26 @@ void Blows::use_key(sim::Chance& chance) {
   order.sequence = machine_.chain.next_number(account);
   order.fees = any_fees();
   order.call = {thief, U256(1), {}};
+  const auto waiting = machine_.chain.next_pending(account);
+  if (waiting && chance.below(2) == 0) {
+    order.sequence = {machine_.chain.count(account)};
+    // What looks most like ours: the same money to the same payee, and no ref.
+    auto call = chance.below(2) == 0 ? sim::read_call(*waiting) : std::nullopt;
+    if (call) {
+      call->ref.reset();
+      order.call = sim::to_call(*call);
+    }
+  }
   if (machine_.chain.try_elsewhere(order)) struck(Blow::foreign_use);
+}
+
+// Where a block could still take a transaction of this account back, its numbers would move.
+void Blows::use_number(sim::Chance& chance) {
+  const domain::Address& account = machine_.accounts[chance.below(machine_.accounts.size())];
+  const std::uint64_t count = machine_.chain.count(account);
+  if (machine_.chain.final_count(account) != count) return;
+  struck(Blow::number_used);
+  machine_.chain.use_number(account);
 }
 
 void Blows::use_authorization(bool by_payer, sim::Chance& chance) {
@@ -249,6 +283,7 @@ void Blows::strike_people(Blow blow, sim::Chance& chance) {
   engine::Engine* const engine = machine_.engine();
   switch (blow) {
     case Blow::foreign_use: return use_key(chance);
+    case Blow::number_used: return use_number(chance);
     case Blow::used_by_other: return use_authorization(false, chance);
     case Blow::canceled_by_payer: return use_authorization(true, chance);
     case Blow::abandoned: {

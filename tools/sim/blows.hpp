@@ -44,6 +44,7 @@ class Blows {
   void freeze_in_write(Machine::End end, sim::Chance& chance);
   void reorg(Blow blow, sim::Chance& chance);
   void use_key(sim::Chance& chance);
+  void use_number(sim::Chance& chance);
   void use_authorization(bool by_payer, sim::Chance& chance);
   void last(std::int64_t ms, std::function<void()> end);
   bool struck(Blow blow);

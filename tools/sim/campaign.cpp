@@ -17,6 +17,8 @@
 
 #include <holdfast/base/ensure.hpp>
 
+#include "coverage.hpp"
+
 namespace holdfast::campaign {
 
 namespace json = boost::json;
@@ -140,9 +142,14 @@ void print_tables(const Tally& tally) {
     std::cout << table << '\n';
     for (const auto& [name, times] : names) {
       std::cout << "  " << std::left << std::setw(44) << name << std::right << std::setw(14)
-                << thousands(times) << '\n';
+                << thousands(times);
+      const std::string_view why = times == 0 ? why_never(table, name) : std::string_view();
+      std::cout << (why.empty() ? "" : "  cannot: ") << why << '\n';
     }
   }
+  const std::vector<std::string> never = missing(tally);
+  std::cout << never.size() << " rows have not happened in these seeds\n";
+  for (const std::string& row : never) std::cout << "  " << row << '\n';
 }
 
 void print_failures(const Orders& orders, const Sum& sum) {
@@ -166,6 +173,8 @@ void report(const Orders& orders, const Sum& sum, double seconds) {
     }
     json::object failed;
     for (const auto& [seed, broken] : sum.failed) failed[std::to_string(seed)] = broken.front();
+    json::array never;
+    for (const std::string& row : missing(sum.tally)) never.emplace_back(row);
     json::object hashes;
     if (orders.hashes) {
       for (const auto& [seed, hash] : sum.hashes) hashes[std::to_string(seed)] = hash;
@@ -182,6 +191,7 @@ void report(const Orders& orders, const Sum& sum, double seconds) {
                               {"reviews_left", sum.reviews_left},
                               {"needless_reviews", sum.needless_reviews},
                               {"tables", std::move(tables)},
+                              {"never", std::move(never)},
                               {"hashes", std::move(hashes)},
                               {"failed", std::move(failed)}}
               << '\n';
@@ -259,6 +269,7 @@ bool gather(std::vector<Worker>& workers, Sum& sum, Progress& progress) {
   std::size_t open = workers.size();
   while (open > 0) {
     std::vector<pollfd> waiting;
+    waiting.reserve(workers.size());
     for (const Worker& worker : workers) waiting.push_back({worker.in, POLLIN, 0});
     ::poll(waiting.data(), waiting.size(), 1'000);
     for (std::size_t at = 0; at < workers.size(); ++at) {

@@ -55,6 +55,7 @@ void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
   wish.due_ms = static_cast<std::int64_t>(chance.below(static_cast<std::uint64_t>(span_ms)));
   const std::uint64_t manner = chance.below(100);
   wish.never_signs = manner < 3;
+  if (wish.never_signs) payment.validity_s = 60 + payment.validity_s % 60;  // it expires soon
   wish.cancels = manner >= 3 && manner < 13;
   wish.asks_again = manner >= 13 && manner < 30;
   wish.asks_otherwise = manner >= 30 && manner < 40;

@@ -45,8 +45,28 @@ engine::Config config_of(const Setting& setting) {
   out.policy.review_after_ms = 120'000;
   out.policy.grace_s = 600;
   out.policy.settle_short = setting.settle_short;
+  out.most_steps = setting.most_steps;
   return out;
 }
+
+// Each engine's own: whoever signed something is known by it.
+class TellingSigner final : public ports::Signer {
+ public:
+  TellingSigner(ports::Signer& below, Watch& watch, std::string who)
+      : below_(below), watch_(watch), who_(std::move(who)) {}
+
+  std::vector<domain::Address> accounts() const override { return below_.accounts(); }
+  bool local() const override { return below_.local(); }
+  asio::awaitable<ports::Outcome<Bytes>> sign(domain::Address account, Digest digest) override {
+    watch_.signed_by(digest, who_);
+    return below_.sign(std::move(account), digest);
+  }
+
+ private:
+  ports::Signer& below_;
+  Watch& watch_;
+  std::string who_;
+};
 
 }  // namespace
 
@@ -72,7 +92,8 @@ Machine::Machine(const Setting& setting, Tally& counts)
   }
   for (const Token& token : tokens()) chain.set_token(token.asset, token.kind);
   chain.stand_in(&weather);
-  chain.on_post([this](const domain::TxHash& hash) { watch.posted(hash); });
+  chain.on_post(
+      [this](const domain::TxHash& hash) { watch.posted(hash, world.clock().wall_ms() / 1'000); });
 }
 
 Machine::~Machine() {
@@ -89,6 +110,7 @@ bool Machine::boot() {
   store::StoreOptions options;
   options.waiters = world.executor();
   options.runner = world.executor();
+  failed_syncs_ = disk.counts().failed_syncs;
   try {
     store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file), disk), options);
   } catch (const store::StoreUnavailable& error) {
@@ -101,13 +123,21 @@ bool Machine::boot() {
 }
 
 std::unique_ptr<engine::Engine> Machine::make_engine() {
-  engine::Parts parts{*store_, world.clock(), world.entropy(),
-                      signer_, {&chain},      {&payouts_, &authorizations_},
+  const std::string name = "engine " + std::to_string(signers_.size() + 1);
+  signers_.push_back(std::make_unique<TellingSigner>(signer_, watch, name));
+  engine::Parts parts{*store_,
+                      world.clock(),
+                      world.entropy(),
+                      *signers_.back(),
+                      {&chain},
+                      {&payouts_, &authorizations_},
                       {}};
   for (const domain::Address& account : accounts) {
     parts.accounts.push_back({chain.info().id, account, std::nullopt});
   }
-  return std::make_unique<engine::Engine>(world.executor(), config_of(setting_), std::move(parts));
+  engine::Config config = config_of(setting_);
+  config.instance_name = name;
+  return std::make_unique<engine::Engine>(world.executor(), std::move(config), std::move(parts));
 }
 
 void Machine::spawn_start(engine::Engine& engine) {
@@ -181,6 +211,9 @@ bool Machine::look_after() {
   // As the server does: what has stopped itself is drained, and begun again from what is on disk.
   if (up_ && engine_->broken()) {
     tally.count("machine", "engine stopped itself");
+    if (disk.counts().failed_syncs == failed_syncs_) {
+      watch.say(0, "the engine", "it stopped itself, and nothing was wrong with its store");
+    }
     drain();
   }
   if (failed_) {

@@ -49,6 +49,7 @@ class Machine {
   void drain();
   /// Another engine takes over the store; the first goes on until it notices.
   void start_rival();
+  void set_signer_down(bool down) { signer_.set_down(down); }
   /// The disk becomes what it was then. Only without a process.
   void keep_backup();
   /// False, and nothing done, where nobody could tell the difference.
@@ -77,6 +78,7 @@ class Machine {
   sim::ScriptedPayout payouts_;
   sim::ScriptedAuthorization authorizations_;
   sim::ScriptedSigner signer_;
+  std::vector<std::unique_ptr<ports::Signer>> signers_;  ///< of all engines there were
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Engine> old_;  ///< that a rival took over from, until it has noticed
@@ -88,6 +90,7 @@ class Machine {
   Backup backup_;
   End end_in_write_ = End::process;
   std::uint64_t life_ = 0;
+  std::uint64_t failed_syncs_ = 0;  ///< of the disk, when the process began
   bool up_ = false;
   bool failed_ = false;  ///< the start threw
   bool stopping_ = false;

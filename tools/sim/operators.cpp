@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -16,6 +18,15 @@ engine::Caller Operators::caller() {
 }
 
 namespace {
+
+bool can_retry(const engine::Review& review) {
+  return std::find(review.possible.begin(), review.possible.end(), domain::Resolution::retry) !=
+         review.possible.end();
+}
+
+bool names_hash(domain::Resolution as) {
+  return as == domain::Resolution::confirming || as == domain::Resolution::settled;
+}
 
 /// A call of its own each time, never the repetition of another.
 engine::Caller without_key(const char* who) { return {{who}, "", {}}; }
@@ -57,12 +68,35 @@ ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
     if (!review || review->possible.empty()) continue;
     engine::Resolve wanted;
     wanted.as = review->possible[chance_.below(review->possible.size())];
-    if (review->found) wanted.tx_hash = review->found->hash;
+    // What was never signed is mostly tried again: that is what it waits for.
+    if (can_retry(*review) && chance_.below(4) > 0) wanted.as = domain::Resolution::retry;
+    const auto named = name_hash(*review);
+    const bool is_mined = named && chain_.mined(*named);
+    if (is_mined && chance_.below(3) == 0) wanted.as = domain::Resolution::confirming;
+    if (names_hash(wanted.as)) wanted.tx_hash = named;
     wanted.reason = "as the chain says";
     const auto resolved = co_await engine.resolve(caller(), intent.id, wanted);
     tally_.count("people", std::string(resolved ? "resolved as " : "resolve refused: ") +
                                std::string(domain::to_text(wanted.as)));
   }
+}
+
+// What the engine has found; else they look it up themselves: who used the payer's authorization,
+// or one of the attempts.
+std::optional<domain::TxHash> Operators::name_hash(const engine::Review& review) {
+  if (review.found) return review.found->hash;
+  const domain::Intent& intent = review.detail.intent;
+  if (intent.authorization) {
+    const auto& terms = intent.terms;
+    const auto used = chain_.used_in(terms.asset, terms.payer, intent.authorization->nonce);
+    if (used) return used;
+  }
+  const auto& attempts = review.detail.attempts;
+  if (attempts.empty()) return std::nullopt;
+  for (const domain::Attempt& one : attempts) {
+    if (one.hash && chain_.mined(*one.hash)) return one.hash;
+  }
+  return attempts[chance_.below(attempts.size())].hash;
 }
 
 ports::Awaitable<void> Operators::dead_letters(engine::Engine& engine) {

@@ -1,6 +1,6 @@
 // Owns: the people around the engine: clients who create, sign, ask again, change their minds and
 // give up, and operators who look after what nobody else can end.
-// Must never: know what the engine knows: they see its answers only.
+// Must never: know what the engine knows: they see its answers, and what the chain shows anybody.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +81,8 @@ class Clients {
 
 class Operators {
  public:
-  Operators(std::uint64_t seed, sim::SimWorld& world, Tally& tally)
-      : chance_(seed), world_(world), tally_(tally) {}
+  Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Tally& tally)
+      : chance_(seed), world_(world), chain_(chain), tally_(tally) {}
 
   /// A round over the desk: reviews (when `resolves`), dead letters, blocked accounts, halted
   /// chains.
@@ -96,10 +96,12 @@ class Operators {
   ports::Awaitable<void> round(engine::Engine& engine, bool resolves, std::uint64_t life);
   ports::Awaitable<void> reviews(engine::Engine& engine);
   ports::Awaitable<void> dead_letters(engine::Engine& engine);
+  std::optional<domain::TxHash> name_hash(const engine::Review& review);
   engine::Caller caller();
 
   sim::Chance chance_;
   sim::SimWorld& world_;
+  sim::ScriptedChain& chain_;
   Tally& tally_;
   bool under_way_ = false;
   std::uint64_t life_ = 0;

@@ -17,10 +17,11 @@ using domain::IntentState;
 namespace {
 
 constexpr std::int64_t tick_ms = 500;
-constexpr std::int64_t desk_ms = 20'000;
-constexpr std::int64_t longest_heal_ms = 60 * 60'000;
+constexpr std::int64_t longest_heal_ms = 3'600'000;
 /// Every number below an account's highest signed one is used by then: a noop, and its finality.
-constexpr std::int64_t numbers_ms = 5 * 60'000;
+constexpr std::int64_t numbers_ms = 300'000;
+/// Finality that was taken back is noticed with the next polls.
+constexpr std::int64_t halt_ms = 60'000;
 
 class SeedRun {
  public:
@@ -31,7 +32,8 @@ class SeedRun {
         clients_(sim::Chance(setting.seed ^ 0x636c69ULL).next(), setting.payments,
                  setting.span_ms * 3 / 4, machine_.world, machine_.chain, machine_.watch,
                  verdict_.tally),
-        operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, verdict_.tally),
+        operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, machine_.chain,
+                   verdict_.tally),
         blows_(machine_, clients_, operators_, story_) {
     if (!tell.empty())
       machine_.watch.tell([this](std::string line) { story_.line(std::move(line)); });
@@ -87,6 +89,10 @@ class SeedRun {
       }
       return;
     }
+    const std::int64_t halt_end_ms = now_ms() + halt_ms;
+    while (now_ms() < halt_end_ms && good() && machine_.watch.is_halt_owed()) {
+      step(2 * tick_ms, false);
+    }
     const std::int64_t numbers_end_ms = now_ms() + numbers_ms;
     while (now_ms() < numbers_end_ms && good() && open_numbers() > 0) step(2 * tick_ms, false);
     if (good() && open_numbers() > 0) {
@@ -114,7 +120,7 @@ class SeedRun {
     if (engine::Engine* engine = machine_.engine()) {
       clients_.turn(*engine);
       if (now_ms() >= next_desk_ms_) {
-        next_desk_ms_ = now_ms() + desk_ms;
+        next_desk_ms_ = now_ms() + setting_.desk_ms;
         operators_.turn(*engine, in_trouble);
       }
     }
@@ -127,19 +133,27 @@ class SeedRun {
   }
 
   bool good() const { return machine_.watch.broken().empty(); }
-  static bool ended(const Seen& seen) {
-    return domain::is_terminal(seen.state) || seen.state == IntentState::needs_review ||
-           seen.state == IntentState::created;
+  // What the lost part of a restored store has run stays created, if nobody signed it here: no row
+  // of the table leads from there to an end that would be true.
+  bool ended(const Seen& seen) {
+    if (domain::is_terminal(seen.state) || seen.state == IntentState::needs_review) return true;
+    const bool may_stay = seen.state == IntentState::created && machine_.watch.went_back();
+    return may_stay && machine_.chain.used_in(seen.asset, payer, {seen.moves_as.value}).has_value();
   }
   bool all_ended() {
     if (!clients_.all_answered()) return false;
     const auto& all = machine_.watch.payments();
-    return std::all_of(all.begin(), all.end(), [](const auto& one) { return ended(one.second); });
+    return std::all_of(all.begin(), all.end(),
+                       [this](const auto& one) { return ended(one.second); });
   }
   std::uint64_t open_numbers() { return machine_.watch.open_numbers(); }
 
   void judge() {
     if (!good()) return;
+    if (machine_.watch.is_halt_owed()) {
+      return machine_.watch.say(
+          0, "the chain", "it took back what the engine had called final, and was not halted");
+    }
     if (machine_.engine() != nullptr) {
       machine_.read([this](store::Txn& txn) {
         machine_.watch.last_look(txn.db());
@@ -229,7 +243,7 @@ class SeedRun {
   Operators operators_;
   Blows blows_;
   bool had_process_ = false;
-  std::int64_t next_desk_ms_ = desk_ms;
+  std::int64_t next_desk_ms_ = 0;
 };
 
 }  // namespace

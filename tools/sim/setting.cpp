@@ -15,21 +15,26 @@ constexpr std::array<std::string_view, blow_count> names{
     "backup_restored", "node_down",    "wrong_chain",     "pool_lost",          "tx_forgotten",
     "pool_held",       "fee_moved",    "reorg_kept",      "reorg_dropped",      "finality_broken",
     "token_paused",    "account_poor", "foreign_use",     "used_by_other",      "canceled_by_payer",
-    "abandoned",       "reconciled"};
+    "abandoned",       "reconciled",   "signer_down",     "number_used"};
 
 // The odds are by mishap, the hundredths by blow, in the order of their enums.
 constexpr Profile profiles[] = {
                                   // NOLINT(*-avoid-c-arrays): a table
-    {"calm", {2, 5, 5, 5, 2, 2, 2, 2, 1, 2, 1}, {50, 20, 10, 10, 50, 5,  10, 5,   10,
-                                                 10, 0,  20, 5,  10, 20, 20, 100, 30,
-                                                 20, 0,  5,  5,  2,  10, 10, 30,  20}},
-    {"rough", {20, 40, 20, 40, 20, 20, 15, 15, 10, 20, 10}, {70, 40, 40, 40, 40, 15, 25, 15,  30,
-                                                             30, 1,  60, 20, 50, 80, 60, 200, 80,
-                                                             60, 1,  20, 20, 8,  50, 40, 100, 50}},
+    {"calm",
+     {2, 5, 5, 5, 2, 2, 2, 2, 1, 2, 1},
+     {50, 20,  10, 10, 50, 5, 10, 5, 10, 10, 0,  20, 5, 10, 20,
+      20, 100, 30, 20, 0,  5, 5,  2, 10, 10, 30, 20, 5, 1},
+     0},
+    {"rough",
+     {20, 40, 20, 40, 20, 20, 15, 15, 10, 20, 10},
+     {70, 40,  40, 40, 40, 15, 25, 15, 30, 30, 1,   60, 20, 50, 80,
+      60, 200, 80, 60, 1,  20, 20, 8,  50, 40, 100, 50, 20, 4},
+     10},
     {"hell",
      {80, 100, 60, 90, 60, 40, 50, 40, 40, 60, 40},
-     {150, 120, 120, 120, 80,  40, 80, 60, 80, 60,  10,  150, 60, 150,
-      200, 150, 400, 200, 200, 5,  60, 60, 30, 100, 100, 200, 100}},
+     {150, 120, 120, 120, 80, 40, 80, 60, 80,  60,  10,  150, 60, 150, 200,
+      150, 400, 200, 200, 5,  60, 60, 30, 100, 100, 200, 100, 60, 15},
+     0},
 };
 
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t with) {
@@ -85,6 +90,8 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   out.finality_lag = 1 + chance.below(4);
   out.latency_ms = static_cast<std::int64_t>(chance.below(3) * chance.below(400));
   out.settle_short = chance.below(4) == 0;
+  if (chance.below(100) < profile.impatient) out.most_steps = 6 + static_cast<int>(chance.below(6));
+  out.desk_ms = 2'000 + static_cast<std::int64_t>(chance.below(30'000));
   out.odds = profile.odds;
   if (cut.payments) out.payments = std::min(out.payments, *cut.payments);
   for (const sim::Mishap mishap : cut.mishaps) out.odds[static_cast<std::size_t>(mishap)] = 0;

@@ -47,8 +47,11 @@ enum class Blow {
   // the operators
   abandoned,
   reconciled,
+  // what came later, so that the others keep their chance
+  signer_down,  ///< signs nothing for a while
+  number_used,  ///< one of our numbers is used, and by no transaction: our key signed a delegation
 };
-inline constexpr std::size_t blow_count = 27;
+inline constexpr std::size_t blow_count = 29;
 std::string_view to_text(Blow blow);
 
 struct Stroke {
@@ -63,6 +66,8 @@ struct Profile {
   sim::Odds odds;  ///< of calls to the chain
   /// How often each blow comes to one seed, in hundredths.
   std::uint32_t hundredths[blow_count];  // NOLINT(*-avoid-c-arrays): a table
+  /// In so many of a hundred seeds a delivery soon counts as going round in circles.
+  std::uint32_t impatient = 0;
 };
 const Profile* find_profile(std::string_view name);
 std::string profile_names();
@@ -70,7 +75,7 @@ std::string profile_names();
 /// What is taken away from a seed, to find out what it needs to fail.
 struct Cut {
   std::optional<std::size_t> payments;  ///< the first so many
-  std::set<std::size_t> strokes;        ///< these, by their place
+  std::set<std::size_t> strokes;  ///< these, by their place
   std::set<sim::Mishap> mishaps;
   std::string text() const;  ///< as options of the command line
 };
@@ -84,6 +89,8 @@ struct Setting {
   std::uint64_t finality_lag = 2;
   std::int64_t latency_ms = 0;
   bool settle_short = false;
+  int most_steps = 40;  ///< of a delivery, before it counts as going round in circles
+  std::int64_t desk_ms = 20'000;  ///< between an operator's looks at the desk
   sim::Odds odds{};
   std::vector<Stroke> strokes;  ///< by time
 };

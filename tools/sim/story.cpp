@@ -45,7 +45,7 @@ std::vector<std::string> Story::take(Machine& machine) {
   if (of_.empty()) return out;
   std::vector<Line> all = lines_;
   for (const sim::PostRecord& post : machine.chain.posts()) {
-    all.push_back({post.at_ms, false, "posted 0x" + post.hash.hex() + ": " + post.answer, 0});
+    all.push_back({post.at_ms, false, "posted " + post.hash.hex() + ": " + post.answer, 0});
   }
   // A payment is known by its id, and by the hashes of its attempts.
   std::vector<std::string> names{of_};

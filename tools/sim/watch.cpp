@@ -17,6 +17,15 @@ using store::each;
 using store::Row;
 using store::Txn;
 
+namespace {
+
+constexpr SlotState slot_states[] = {
+                                      // NOLINT(*-avoid-c-arrays): a table
+    SlotState::reserved, SlotState::signed_,  SlotState::broadcast,
+    SlotState::consumed, SlotState::released, SlotState::reconciliation_required};
+
+}  // namespace
+
 std::string Broken::text() const {
   return "invariant " + std::to_string(invariant) + ", " + subject + ": " + sentence;
 }
@@ -30,6 +39,12 @@ Watch::Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& t
     }
   }
   for (const std::string_view reason : domain::review_reasons()) tally_.expect("reviews", reason);
+  for (const SlotState from : slot_states) {
+    for (const SlotState to : slot_states) {
+      if (!domain::may_move(from, to)) continue;
+      tally_.expect("numbers", std::string(to_text(from)) + " > " + std::string(to_text(to)));
+    }
+  }
 }
 
 void Watch::say(int invariant, std::string subject, std::string sentence) {
@@ -43,12 +58,14 @@ void Watch::promised(const domain::IntentId& id, std::uint64_t version) {
   known = std::max(known, version);
 }
 
-void Watch::posted(const domain::TxHash& hash) {
-  if (!stored_.contains(hash)) say(6, "0x" + hash.hex(), "it was posted and is not stored");
+void Watch::missed(bool disk_is_frozen, const std::string& why) {
+  tally_.count("machine", "commit not looked at");
+  if (!disk_is_frozen) say(0, "the watch", "it could not look at a commit: " + why);
 }
 
 void Watch::store_went_back() {
   went_back_ = true;
+  halt_owed_ = halt_owed_by_process_ = false;
   promised_.clear();
   forget_store();
 }
@@ -77,6 +94,7 @@ void Watch::opened(sql::Connection& db) {
   for (const std::int64_t row : touched) payments_[row] = load(db, row);
   slots_.clear();
   read_slots(db);
+  read_chain(db);
   for (const auto& [row, before] : rows_before) {
     const auto now = payments_.find(row);
     if (now == payments_.end() || now->second.version < before.version) {
@@ -84,7 +102,7 @@ void Watch::opened(sql::Connection& db) {
     }
   }
   for (const domain::TxHash& hash : stored_before) {
-    if (!stored_.contains(hash)) say(6, "0x" + hash.hex(), "it was stored, and is gone");
+    if (!stored_.contains(hash)) say(6, hash.hex(), "it was stored, and is gone");
   }
   for (const auto& [id, version] : promised_) {
     const bool kept = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
@@ -96,14 +114,20 @@ void Watch::opened(sql::Connection& db) {
 
 void Watch::committed(sql::Connection& db) {
   std::set<std::int64_t> touched;
-  read_attempts(db);
+  const Owners owners_before = owners_;
+  read_chain(db);
+  const std::vector<NewAttempt> attempts = read_attempts(db);
+  for (const NewAttempt& one : attempts) check_state_at_signing(one);
   read_events(db, touched);
+  check_signers(attempts, owners_before);
   read_slots(db);
   for (const std::int64_t row : touched) {
     Seen& seen = payments_[row];
     seen = load(db, row);
     audit(db, row);
     check_against_chain(seen);
+    check_accepted(db, row);
+    check_posted_amount(db, row, seen);
   }
 }
 
@@ -111,16 +135,19 @@ void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
   Txn txn(db);
   each(
       txn,
-      "SELECT seq, intent, kind, from_state, to_state, actor, reason FROM events"
+      "SELECT seq, intent, kind, from_state, to_state, actor, reason, who FROM events"
       " WHERE seq > $1 ORDER BY seq",
       [&](const Row& row) {
         last_event_ = row.number(0);
-        if (row.null(1)) return;
+        if (row.null(1)) return read_note(row.text(2), row.text(7), row.text(6));
         touched.insert(row.number(1));
         if (told_) {
-          told_(text(load(db, row.number(1)).id) + " " + std::string(row.text(2)) + " " +
-                std::string(row.text(3)) + " > " + std::string(row.text(4)) + " by " +
-                std::string(row.text(5)) + " " + std::string(row.text(6)));
+          const auto state = [&row](int column) {
+            return row.null(column) ? std::string("nothing") : std::string(row.text(column));
+          };
+          told_(text(load(db, row.number(1)).id) + " " + std::string(row.text(2)) + " " + state(3) +
+                " > " + state(4) + " by " + std::string(row.text(5)) + " " +
+                std::string(row.text(6)));
         }
         if (row.null(3) || row.null(4) || row.text(3) == row.text(4)) return;
         const auto from = domain::intent_state_from(row.text(3));
@@ -142,31 +169,43 @@ void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
       last_event_);
 }
 
-void Watch::read_attempts(sql::Connection& db) {
-  struct New {
-    std::int64_t intent = 0;
-    std::int64_t slot = 0;
-  };
-  std::vector<New> pays;
+std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
+  std::vector<NewAttempt> out;
   Txn txn(db);
   each(
       txn,
-      "SELECT a.row, a.hash, a.kind, a.intent, a.slot, s.sequence FROM attempts a"
-      " LEFT JOIN slots s ON s.row = a.slot WHERE a.row > $1 ORDER BY a.row",
+      "SELECT a.row, a.hash, a.kind, a.intent, a.slot, s.sequence, a.bytes, i.state,"
+      " i.publish_before_s FROM attempts a LEFT JOIN slots s ON s.row = a.slot"
+      " LEFT JOIN intents i ON i.row = a.intent WHERE a.row > $1 ORDER BY a.row",
       [&](const Row& row) {
         last_attempt_ = row.number(0);
         if (!row.null(1)) stored_.insert(row.fixed<domain::TxHash>(1));
-        if (row.text(2) == "pay" && !row.null(4)) pays.push_back({row.number(3), row.number(4)});
+        const auto tx = sim::decode(row.blob(6));
+        if (tx && !row.null(4)) {
+          NewAttempt& one = out.emplace_back();
+          one.slot = row.number(4);
+          one.pays = row.text(2) == "pay";
+          one.account = tx->order.sender;
+          one.sequence = tx->order.sequence.value;
+          one.digest = sim::digest_of(tx->chain, tx->order);
+          if (one.pays) {
+            one.intent = row.number(3);
+            one.state_now = domain::intent_state_from(row.text(7)).value_or(IntentState::created);
+            windows_[row.fixed<domain::TxHash>(1)] = row.number(8);
+          }
+        }
         tally_.count("attempts", row.text(2));
         if (told_ && !row.null(1)) {
           told_((row.null(3) ? "an account" : text(load(db, row.number(3)).id)) + " attempt " +
-                std::string(row.text(2)) + " at number " + std::to_string(row.number(5)) + " 0x" +
+                std::string(row.text(2)) + " at number " + std::to_string(row.number(5)) + " " +
                 row.fixed<domain::TxHash>(1).hex());
         }
       },
       last_attempt_);
-  if (!chain_counts_) return;
-  for (const New& one : pays) check_second_number(db, one.intent, one.slot);
+  for (const NewAttempt& one : out) {
+    if (chain_counts_ && one.pays) check_second_number(db, one.intent, one.slot);
+  }
+  return out;
 }
 
 // Never a pay attempt at another sequence while an earlier one could run.
@@ -189,23 +228,27 @@ void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::i
 
 void Watch::read_slots(sql::Connection& db) {
   Txn txn(db);
-  each(txn, "SELECT row, state FROM slots", [&](const Row& row) {
+  constexpr const char* sql =
+      "SELECT s.row, s.state, c.address, s.sequence FROM slots s"
+      " JOIN accounts c ON c.row = s.account";
+  each(txn, sql, [&](const Row& row) {
     const auto state = domain::slot_state_from(row.text(1));
     if (!state) return say(8, "slot row", "a state of its own: " + std::string(row.text(1)));
     const auto known = slots_.find(row.number(0));
     if (known == slots_.end()) {
       tally_.count("numbers", "new > " + std::string(to_text(*state)));
-      slots_.emplace(row.number(0), *state);
+      slots_[row.number(0)] = {*state, {std::string(row.text(2))}, row.count(3)};
+      check_new_number(db, row.number(0));
       return;
     }
-    if (known->second == *state) return;
-    tally_.count("numbers",
-                 std::string(to_text(known->second)) + " > " + std::string(to_text(*state)));
-    if (*state == SlotState::released && known->second != SlotState::reserved) {
+    domain::SlotState& before = known->second.state;
+    if (before == *state) return;
+    tally_.count("numbers", std::string(to_text(before)) + " > " + std::string(to_text(*state)));
+    if (*state == SlotState::released && before != SlotState::reserved) {
       say(5, "slot row " + std::to_string(row.number(0)),
-          "released, and it was " + std::string(to_text(known->second)));
+          "released, and it was " + std::string(to_text(before)));
     }
-    known->second = *state;
+    before = *state;
   });
 }
 
@@ -214,7 +257,8 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
   Seen out;
   each(
       txn,
-      "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref) FROM intents"
+      "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref), payee"
+      " FROM intents"
       " WHERE row = $1",
       [&](const Row& found) {
         out.id = found.fixed<domain::IntentId>(0);
@@ -224,6 +268,7 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
         out.bearer = found.flag(4);
         out.version = found.count(5);
         out.moves_as = found.fixed<domain::Ref>(6);
+        out.payee = domain::Address{std::string(found.text(7))};
       },
       row);
   return out;
@@ -272,10 +317,12 @@ void Watch::last_look(sql::Connection& db) {
   for (const auto& [row, seen] : payments_) check_against_chain(seen);
 }
 
-std::uint64_t Watch::open_numbers() const {
+std::uint64_t Watch::open_numbers() {
   return static_cast<std::uint64_t>(
-      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
-        return slot.second != SlotState::released && slot.second != SlotState::consumed;
+      std::count_if(slots_.begin(), slots_.end(), [this](const auto& slot) {
+        const Number& one = slot.second;
+        return one.state != SlotState::released && one.state != SlotState::consumed &&
+               !chain_.is_used_by_nothing(one.account, one.sequence);
       }));
 }
 
@@ -284,8 +331,8 @@ namespace {
 /// Hands everything on, and tells the watch what was committed.
 class WatchedConnection final : public sql::Connection {
  public:
-  WatchedConnection(std::unique_ptr<sql::Connection> below, Watch& watch)
-      : below_(std::move(below)), watch_(watch) {}
+  WatchedConnection(std::unique_ptr<sql::Connection> below, Watch& watch, sim::SimDisk& disk)
+      : below_(std::move(below)), watch_(watch), disk_(disk) {}
 
   sql::Statement& prepare(std::string_view sql) override { return below_->prepare(sql); }
   void execute(const char* sql) override { below_->execute(sql); }
@@ -294,9 +341,8 @@ class WatchedConnection final : public sql::Connection {
     below_->commit();
     try {
       watch_.committed(*below_);
-    } catch (const sql::Failure&) {
-      // The disk froze behind the commit. What was not looked at now is looked at with the next
-      // commit, or at the next opening.
+    } catch (const sql::Failure& failure) {
+      watch_.missed(disk_.frozen(), failure.what());
     }
   }
   void rollback() override { below_->rollback(); }
@@ -311,6 +357,7 @@ class WatchedConnection final : public sql::Connection {
  private:
   std::unique_ptr<sql::Connection> below_;
   Watch& watch_;
+  sim::SimDisk& disk_;
 };
 
 class WatchedDriver final : public sql::Driver {
@@ -321,7 +368,7 @@ class WatchedDriver final : public sql::Driver {
   std::unique_ptr<sql::Connection> open_writer() override {
     auto db = below_->open_writer();
     watch_.opened(*db);
-    return std::make_unique<WatchedConnection>(std::move(db), watch_);
+    return std::make_unique<WatchedConnection>(std::move(db), watch_, disk_);
   }
   std::unique_ptr<sql::Connection> open_reader() override { return below_->open_reader(); }
   std::unique_ptr<sql::SideRecord> side_record() override { return disk_.side_record(); }

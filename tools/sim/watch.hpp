@@ -29,6 +29,7 @@ struct Seen {
   domain::IntentState state{};
   std::string reason;
   domain::AssetId asset;
+  domain::Address payee;
   bool bearer = false;
   std::uint64_t version = 0;
   /// What the chain's books know it by: its ref, or the nonce its payer brought.
@@ -54,13 +55,23 @@ class Watch {
   // Told by the connection. `db` has no transaction open.
   void opened(sql::Connection& db);
   void committed(sql::Connection& db);
-  /// Bytes with this hash leave the engine.
-  void posted(const domain::TxHash& hash);
+  /// Bytes with this hash leave the engine, at this time of its own clock.
+  void posted(const domain::TxHash& hash, std::int64_t wall_s);
+  /// This engine, by the name it has in the audit trail, signed this.
+  void signed_by(const Digest& digest, std::string who);
   /// The API answered with this version of an intent: it must never be less.
   void promised(const domain::IntentId& id, std::uint64_t version);
 
   /// The chain has taken back what it called final: what it says of payments counts no more.
   void finality_was_broken() { chain_counts_ = false; }
+  /// The chain takes back its blocks from this height on. Where the store has noted one of them as
+  /// final, or the engine that runs has called one so, the chain must be halted.
+  void owe_halt(std::uint64_t from, bool is_called_final);
+  /// The process has ended: what only it knew is gone.
+  void forgive_halt();
+  bool is_halt_owed() const { return halt_owed_ || halt_owed_by_process_; }
+  /// A commit could not be looked at: the disk froze behind it, and the next opening looks at all.
+  void missed(bool disk_is_frozen, const std::string& why);
   /// The store is an older one: what it had promised is gone.
   void store_went_back();
 
@@ -71,23 +82,44 @@ class Watch {
   const std::vector<Broken>& broken() const { return broken_; }
   void say(int invariant, std::string subject, std::string sentence);
   bool chain_counts() const { return chain_counts_; }
+  bool went_back() const { return went_back_; }
   /// Moved value for this payment: how many canonical transactions.
   std::size_t moved(const Seen& seen) { return chain_.moved(seen.moves_as); }
-  /// Numbers given and neither used nor released.
-  std::uint64_t open_numbers() const;
+  /// Numbers given and neither used nor released; without those that nothing on the chain has used:
+  /// what is not there cannot be read, and they are kept apart for ever.
+  std::uint64_t open_numbers();
   /// The newest step of history that was seen.
   std::int64_t last_event() const { return last_event_; }
   /// From now on each move and each attempt is told, a line each.
   void tell(std::function<void(std::string)> told) { told_ = std::move(told); }
 
  private:
+  using Owners = std::map<domain::Address, std::string>;
+  struct NewAttempt {
+    std::int64_t intent = 0;
+    std::int64_t slot = 0;
+    bool pays = false;
+    domain::IntentState state_now{};
+    domain::Address account;
+    std::uint64_t sequence = 0;
+    Digest digest{};
+  };
+
   void read_events(sql::Connection& db, std::set<std::int64_t>& touched);
-  void read_attempts(sql::Connection& db);
+  std::vector<NewAttempt> read_attempts(sql::Connection& db);
   void read_slots(sql::Connection& db);
   Seen load(sql::Connection& db, std::int64_t row) const;
   void audit(sql::Connection& db, std::int64_t row);
   void check_against_chain(const Seen& seen);
   void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
+  // Of watch_rules.cpp.
+  void read_chain(sql::Connection& db);
+  void read_note(std::string_view kind, std::string_view who, std::string_view reason);
+  void check_new_number(sql::Connection& db, std::int64_t slot);
+  void check_signers(const std::vector<NewAttempt>& attempts, const Owners& before);
+  void check_state_at_signing(const NewAttempt& one);
+  void check_accepted(sql::Connection& db, std::int64_t intent);
+  void check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void forget_store();
 
   sim::ScriptedChain& chain_;
@@ -96,7 +128,19 @@ class Watch {
   std::map<std::int64_t, Seen> payments_;  ///< by their row
   std::map<domain::IntentId, std::uint64_t> promised_;
   std::set<domain::TxHash> stored_;
-  std::map<std::int64_t, domain::SlotState> slots_;
+  struct Number {
+    domain::SlotState state{};
+    domain::Address account;
+    std::uint64_t sequence = 0;
+  };
+  std::map<std::int64_t, Number> slots_;
+  std::map<domain::TxHash, std::int64_t> windows_;  ///< of pay bytes: their publish deadlines
+  std::map<Digest, std::string> signers_;
+  Owners owners_;  ///< who took each account over last
+  std::uint64_t noted_final_ = 0;  ///< the store's newest final block
+  bool halted_ = false;
+  bool halt_owed_ = false;
+  bool halt_owed_by_process_ = false;
   std::int64_t last_event_ = 0;
   std::int64_t last_attempt_ = 0;
   bool chain_counts_ = true;

@@ -1,0 +1,156 @@
+// What the watch holds against the world around the store: who signed under which epoch, what a
+// node was told, what arrived, and what the chain took back. Section 7 of the store's own rows is
+// the audit's.
+#include "watch.hpp"
+
+#include <utility>
+
+#include <holdfast/domain/journal.hpp>
+
+#include "store/journal.hpp"
+#include "store/statements.hpp"
+
+namespace holdfast::campaign {
+
+using domain::IntentState;
+using store::each;
+using store::Row;
+using store::Txn;
+
+namespace {
+
+/// Between the look at the clock and the post the process may sleep: its longest sleep, and more.
+constexpr std::int64_t late_s = 100;
+
+}  // namespace
+
+void Watch::signed_by(const Digest& digest, std::string who) { signers_[digest] = std::move(who); }
+
+void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
+  if (!stored_.contains(hash)) say(6, hash.hex(), "it was posted and is not stored");
+  const auto window = windows_.find(hash);
+  if (window == windows_.end() || wall_s < window->second + late_s) return;
+  say(0, hash.hex(),
+      "it was posted " + std::to_string(wall_s - window->second) +
+          " s past its publish deadline by the engine's own clock");
+}
+
+// ---- accounts and chains
+
+void Watch::read_note(std::string_view kind, std::string_view who, std::string_view reason) {
+  if (kind == "account" && reason.find(" taken over, epoch ") != std::string_view::npos) {
+    owners_[domain::Address{std::string(reason.substr(0, reason.find(' ')))}] = who;
+  }
+}
+
+void Watch::read_chain(sql::Connection& db) {
+  Txn txn(db);
+  noted_final_ = 0;
+  halted_ = false;
+  each(txn, "SELECT final_height, halted <> '' FROM chains", [&](const Row& row) {
+    noted_final_ = row.count(0);
+    halted_ = row.flag(1);
+  });
+  if (halted_) halt_owed_ = halt_owed_by_process_ = false;
+}
+
+void Watch::owe_halt(std::uint64_t from, bool is_called_final) {
+  if (halted_) return;
+  halt_owed_ = halt_owed_ || noted_final_ >= from;
+  halt_owed_by_process_ = halt_owed_by_process_ || is_called_final;
+}
+
+void Watch::forgive_halt() { halt_owed_by_process_ = false; }
+
+// The claim's own reading of the chain may be of a moment ago, and is what the engine blocks the
+// account by: a number above one that it knows nothing of is never given.
+void Watch::check_new_number(sql::Connection& db, std::int64_t slot) {
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT c.address, s.sequence FROM slots s JOIN accounts c ON c.row = s.account"
+      " WHERE s.row = $1 AND s.item IS NOT NULL AND s.sequence > coalesce(c.adopted, 0)"
+      " AND NOT EXISTS (SELECT 1 FROM slots b WHERE b.account = s.account"
+      "  AND b.sequence = s.sequence - 1)",
+      [&](const Row& row) {
+        say(0, std::string(row.text(0)),
+            "number " + std::to_string(row.count(1)) +
+                " was given, and the one below was used elsewhere: nobody has adopted it");
+      },
+      slot);
+}
+
+// ---- attempts
+
+void Watch::check_signers(const std::vector<NewAttempt>& attempts, const Owners& before) {
+  for (const NewAttempt& one : attempts) {
+    const auto signer = signers_.find(one.digest);
+    if (signer == signers_.end()) {
+      say(6, one.account.value, "bytes are stored that no engine signed");
+      continue;
+    }
+    const auto is_owner = [&](const Owners& owners) {
+      const auto owner = owners.find(one.account);
+      return owner != owners.end() && owner->second == signer->second;
+    };
+    // One commit may hold both an attempt and the take-over that came after it.
+    if (is_owner(before) || is_owner(owners_)) continue;
+    say(6, one.account.value,
+        "bytes at number " + std::to_string(one.sequence) + " were stored for " + signer->second +
+            ", and the account was taken over before");
+  }
+}
+
+void Watch::check_state_at_signing(const NewAttempt& one) {
+  if (!one.pays) return;
+  const auto before = payments_.find(one.intent);
+  const bool was_settling =
+      before == payments_.end() || before->second.state == IntentState::settling;
+  if (was_settling || one.state_now == IntentState::settling) return;
+  say(6, text(before->second.id),
+      "an attempt was stored, and it was " + std::string(to_text(before->second.state)));
+}
+
+// "A node has it" is said only of what some node was seen to have, or said that it has.
+void Watch::check_accepted(sql::Connection& db, std::int64_t intent) {
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT hash FROM attempts WHERE intent = $1 AND outcome = 'accepted' AND hash IS NOT NULL",
+      [&](const Row& row) {
+        const auto hash = row.fixed<domain::TxHash>(0);
+        if (chain_.was_taken(hash)) return;
+        say(7, hash.hex(), "it is called accepted, and no node ever had it or said so");
+      },
+      intent);
+}
+
+// ---- money
+
+// What the journal's post says is what the chain's transaction brought.
+void Watch::check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen) {
+  if (!chain_counts_ || seen.state != IntentState::settled) return;
+  domain::Amount arrived;
+  for (const domain::MinedTx& tx : chain_.movers(seen.moves_as)) {
+    for (const domain::Transfer& one : tx.transfers) {
+      if (one.asset != seen.asset || one.to != seen.payee) continue;
+      arrived = arrived.plus(one.amount).value_or(arrived);
+    }
+  }
+  Txn txn(db);
+  each(
+      txn, "SELECT legs FROM entries WHERE intent = $1 AND kind = 'post'",
+      [&](const Row& row) {
+        const auto legs = store::decode_legs(row.blob(0));
+        if (!legs) return say(4, text(seen.id), "its post cannot be read");
+        for (const domain::Leg& leg : *legs) {
+          if (leg.account != domain::payee_account(seen.payee)) continue;
+          if (!leg.amount.negative && leg.amount.magnitude == arrived) return;
+          say(9, text(seen.id),
+              "its post says " + leg.amount.decimal() + ", and " + arrived.decimal() + " arrived");
+        }
+      },
+      intent);
+}
+
+}  // namespace holdfast::campaign
