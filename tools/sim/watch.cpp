@@ -115,12 +115,14 @@ void Watch::opened(sql::Connection& db) {
 void Watch::committed(sql::Connection& db) {
   std::set<std::int64_t> touched;
   const Owners owners_before = owners_;
+  const std::int64_t events_before = last_event_;
   read_chain(db);
   const std::vector<NewAttempt> attempts = read_attempts(db);
   for (const NewAttempt& one : attempts) check_state_at_signing(one);
   read_events(db, touched);
   check_signers(attempts, owners_before);
-  read_slots(db);
+  // Most commits only lease, nack or note a post: what they did to a number is seen with the next.
+  if (last_event_ != events_before || !attempts.empty()) read_slots(db);
   for (const std::int64_t row : touched) {
     Seen& seen = payments_[row];
     seen = load(db, row);
