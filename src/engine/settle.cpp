@@ -305,6 +305,9 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
     if (one.hash == step.hash) move.accepted = one.id;
   }
   const bool own_hash = move.accepted.has_value();
+  // What it stands on is on record before it stands there: bytes that a restored store has lost.
+  const bool is_lost = !own_hash && theirs && theirs->hash == step.hash && theirs->trailing_ref;
+  if (is_lost) co_await note_refs_found(core_, unit_, *theirs);
   HOLDFAST_KILL_POINT("KP6");
   const Flow flow = co_await finish(std::move(move));
   HOLDFAST_KILL_POINT_IF(flow == Flow::done, "KP7");
