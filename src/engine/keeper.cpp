@@ -189,9 +189,14 @@ Awaitable<void> Keeper::hand_over(const Open& open) {
 }
 
 Awaitable<void> Keeper::fill_gaps() {
-  const domain::Sequence from = std::max(account_.counts->latest, account_.counts->pending);
   const std::optional<domain::Sequence> lost_end =
       account_.answered_for ? std::optional<domain::Sequence>{} : account_.lost_end;
+  // What a restored store has forgotten is let through where the pool has it, unless nobody mines
+  // it: bytes that offer too little are replaced, or nothing behind them would ever be read.
+  const bool stands_still =
+      lost_end && core_.parts.clock.mono_ms() - moved_ms_ >= core_.config.gap_after_ms;
+  const domain::Sequence latest = account_.counts->latest;
+  const domain::Sequence from = stands_still ? latest : std::max(latest, account_.counts->pending);
   const auto gaps = co_await core_.parts.store.read(
       [id = unit_.id(), address = account_.address, from, lost_end](store::Txn& txn) {
         return store::gaps(txn, id, address, from, most_gaps, lost_end);

@@ -80,6 +80,36 @@ TEST_CASE("restored: bytes that wait behind a gap are ended before anything is s
   testing::check_audit(rig);
 }
 
+TEST_CASE("restored: lost bytes that nobody mines are replaced, and hold up no number for ever") {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = 4;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent again = rig.create("one", rig.payout());
+  rig.crash_without_restart();
+  REQUIRE(rig.chain.posts().empty());
+  ports::Order lost;
+  lost.sender = rig.accounts.front();
+  lost.call = *rig.payouts.call(again);
+  lost.fees = {U256(900), U256(500), 100'000};  // below the base fee
+  rig.chain.run_elsewhere(lost);
+  rig.run(rig.store->write([](store::Txn& txn) {
+    txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
+    return 0;
+  }));
+  rig.reopen_store();
+  rig.start();
+  rig.world.run_for(2'000);
+  CHECK(rig.chain.count(rig.accounts.front()) == 0);
+  const auto adopted = adopt_when_read(rig);
+  REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
+  REQUIRE(rig.reaches(again.id, IntentState::settled, 60'000));
+  rig.world.run_for(60'000);
+  testing::check_paid_once(rig, again);
+  testing::check_audit(rig);
+}
+
 // The backup was made between the claim and the signature: its number is on record, and not its
 // end.
 TEST_CASE("restored: what a number given before the backup has paid since is not paid again") {
