@@ -15,27 +15,49 @@ namespace {
 constexpr std::size_t most_checked = 200;
 constexpr std::int64_t noted_every_ms = 10'000;
 
+using Places = std::vector<ports::Outcome<ports::Whereabouts>>;
+
+// What is not answered is asked again: a node fails once in a hundred calls.
+Awaitable<Places> find_consumers(Unit& unit, const std::vector<domain::Slot>& slots) {
+  constexpr int most_rounds = 5;
+  Places out(slots.size());
+  for (int round = 0; round < most_rounds; ++round) {
+    std::vector<std::size_t> whose;
+    std::vector<Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (out[i].ok() != nullptr) continue;
+      whose.push_back(i);
+      asked.push_back(unit.chain.find(slots[i].consumed_by.value_or(domain::TxHash{})));
+    }
+    if (asked.empty()) break;
+    Places answers = co_await join_all(std::move(asked));
+    for (std::size_t i = 0; i < answers.size(); ++i) out[whose[i]] = std::move(answers[i]);
+  }
+  co_return out;
+}
+
+struct Looked {
+  bool any_gone = false;
+  bool all_answered = true;
+};
+
 // Numbers that were consumed by transactions which are gone: kept apart, their payments unchanged.
 // Once the chain is acknowledged, also those whose transaction is not final any more; and what one
 // cost that was mined again at another price is put right.
-Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
-  const auto slots = co_await core.parts.store.read(
-      [id = unit.id()](store::Txn& txn) { return store::newest_consumed(txn, id, most_checked); });
-  std::vector<Awaitable<ports::Outcome<ports::Whereabouts>>> asked;
-  asked.reserve(slots.size());
-  for (const domain::Slot& slot : slots) {
-    asked.push_back(unit.chain.find(slot.consumed_by.value_or(domain::TxHash{})));
-  }
-  const auto answers = co_await join_all(std::move(asked));
+Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot> slots) {
+  Looked out;
+  const Places answers = co_await find_consumers(unit, slots);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const ports::Whereabouts* const found = answers[i].ok();
     const AccountState* const account = unit.account(slots[i].account);
+    out.all_answered = out.all_answered && found != nullptr;
     if (found == nullptr || account == nullptr) continue;
     if (found->tx && !unit.halted.empty()) continue;  // its word is not taken until a person looked
     if (found->tx && unit.is_final(*found->tx)) {
       co_await core.consume_slot(slots[i], *found->tx, "mined again");
       continue;
     }
+    out.any_gone = true;
     const store::SlotMove move{slots[i].id,
                                account->epoch,
                                domain::SlotState::reconciliation_required,
@@ -46,6 +68,25 @@ Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
         [move](store::Txn& txn) { return store::move_slot(txn, move); });
     if (!moved) core.refused(moved.error());
   }
+  co_return out;
+}
+
+// The newest first, page after page until one stands as it was: those before it are deeper still.
+Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
+  std::optional<domain::SlotId> before;
+  bool all_answered = true;
+  for (;;) {
+    auto slots = co_await core.parts.store.read([id = unit.id(), before](store::Txn& txn) {
+      return store::newest_consumed(txn, id, before, most_checked);
+    });
+    if (slots.empty()) break;
+    before = slots.back().id;
+    const Looked page = co_await look_again_at(core, unit, std::move(slots));
+    all_answered = all_answered && page.all_answered;
+    if (!page.any_gone) break;
+  }
+  unit.consumed_looked_ms = core.parts.clock.mono_ms();
+  unit.consumed_unread = !all_answered;
 }
 
 }  // namespace
@@ -120,6 +161,9 @@ Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx) {
 Awaitable<void> note_finality(Core& core, Unit& unit) {
   const domain::BlockRef block = unit.view.final_block();
   const std::int64_t now_ms = core.parts.clock.mono_ms();
+  if (unit.consumed_unread && now_ms - unit.consumed_looked_ms >= noted_every_ms) {
+    co_await look_again_at_consumed(core, unit);
+  }
   if (block.height <= unit.final_noted || !unit.halted.empty()) co_return;
   if (unit.final_noted > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
   unit.final_noted = block.height;

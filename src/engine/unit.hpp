@@ -91,6 +91,10 @@ struct Unit {
   bool refs_were_found = false;  ///< refs of ours, in transactions the store knows nothing of
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
   std::int64_t final_noted_ms = 0;
+  /// Some of the numbers whose consumers a chain may have taken back were not answered for: asked
+  /// for again, and when they were last (monotonic).
+  bool consumed_unread = false;
+  std::int64_t consumed_looked_ms = 0;
   std::uint64_t final_followed = 0;  ///< up to here blocks were followed and called final
 
   const domain::ChainId& id() const { return chain.info().id; }

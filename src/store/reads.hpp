@@ -57,8 +57,10 @@ domain::Sequence first_unknown_number(Txn& txn, const domain::ChainId& chain,
 /// It was put back from a backup, and nobody has answered for it.
 bool is_restored(Txn& txn);
 ChainRecord chain_record(Txn& txn, const domain::ChainId& chain);
-/// Consumed slots of this chain's accounts, the newest `limit`, with what consumed them.
+/// Consumed slots of this chain's accounts, with what consumed them: the newest `limit` of those
+/// made before that one.
 std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,
+                                          const std::optional<domain::SlotId>& before,
                                           std::size_t limit);
 std::optional<JobRow> find_job(Txn& txn, const domain::IntentId& id);
 struct QueueCounts {

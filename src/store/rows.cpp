@@ -1,6 +1,7 @@
 #include "store/rows.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "store/reads.hpp"
 
@@ -155,12 +156,16 @@ std::vector<SlotRow> load_open_slots(Txn& txn, const domain::ChainId& chain,
 }
 
 std::vector<domain::Slot> newest_consumed(Txn& txn, const domain::ChainId& chain,
+                                          const std::optional<domain::SlotId>& before,
                                           std::size_t limit) {
+  constexpr std::int64_t newest = std::numeric_limits<std::int64_t>::max();
   static const std::string sql = std::string(slot_select) +
-                                 "a.chain = $1 AND s.standing = 'consumed'"
-                                 " ORDER BY s.row DESC LIMIT $2";
+                                 "a.chain = $1 AND s.standing = 'consumed' AND s.row < $2"
+                                 " ORDER BY s.row DESC LIMIT $3";
   std::vector<domain::Slot> out;
-  each(txn, sql, [&](const Row& row) { out.push_back(slot_from(row).slot); }, chain, limit);
+  each(
+      txn, sql, [&](const Row& row) { out.push_back(slot_from(row).slot); }, chain,
+      before ? before->value : newest, limit);
   return out;
 }
 
