@@ -70,6 +70,8 @@ class Keeper {
   Awaitable<void> search_unknown();
   /// False: nobody told what used it.
   Awaitable<bool> search(domain::Sequence at);
+  /// A person is told of it once, and hears of it whenever they ask.
+  void tell_unread(domain::Sequence at, const std::string& why);
   /// The chain has used it, and what did is not found.
   void note_empty(domain::Sequence at);
   Awaitable<void> end_used(std::vector<Open>& open);

@@ -30,6 +30,7 @@ std::string why_of(const domain::SlotState to) {
 std::string why_not_searched(const Core& core, const AccountState& account,
                              domain::Sequence latest) {
   if (!account.unknown_from) return "";
+  if (!account.search_trouble.empty()) return account.search_trouble;
   const domain::Sequence searched = account.searched_to.value_or(*account.unknown_from);
   if (account.lost_end && searched < *account.lost_end) {
     return "numbers that the store may have forgotten are being used by noops, and read: " +
@@ -86,6 +87,7 @@ Awaitable<ReconcileReport> Keeper::reconcile() {
   co_await look_for(to_find);
   for (Open* const one : to_find) co_await reconcile(*one, report);
   report.looked_at = open.size();
+  if (account_.unknown_from) report.trouble = account_.search_trouble;
   log::info("reconciled", {{"account", account_.address.value},
                            {"open", open.size()},
                            {"changed", report.changes.size()},

@@ -31,6 +31,7 @@ struct AccountState {
   /// they were searched for payments of ours.
   std::optional<domain::Sequence> unknown_from;
   std::optional<domain::Sequence> searched_to;
+  std::string search_trouble;  ///< why that does not go on; empty: it does
   /// Its newest transactions seen in blocks, whoever sent them: what uses a number is known from
   /// here, never inferred from a count.
   std::map<domain::Sequence, domain::MinedTx> mined;

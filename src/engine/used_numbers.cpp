@@ -122,11 +122,27 @@ void Keeper::note_empty(domain::Sequence at) {
             {{"account", account_.address.value}, {"sequence", at.value}});
 }
 
+// It may only be a node that answers late; one that keeps no old state never will.
+void Keeper::tell_unread(domain::Sequence at, const std::string& why) {
+  const bool is_new = account_.search_trouble.empty();
+  account_.search_trouble = "what used number " + std::to_string(at.value) +
+                            " cannot be read: " + why +
+                            "; if that stays so, the nodes keep no state as old as that: configure "
+                            "an endpoint that does (an archive node)";
+  if (!is_new) return;
+  core_.alarm("number_not_readable",
+              {{"account", account_.address.value}, {"why", account_.search_trouble}});
+}
+
 // What carries a ref of ours is remembered, also for payments this store does not know yet: a
 // client may ask for them again.
 Awaitable<bool> Keeper::search(domain::Sequence at) {
   const auto answer = co_await unit_.chain.consumer(account_.address, at);
-  if (answer.ok() == nullptr) co_return false;
+  if (answer.ok() == nullptr) {
+    tell_unread(at, answer.text());
+    co_return false;
+  }
+  account_.search_trouble.clear();
   if (!*answer.ok()) {
     note_empty(at);
     co_return true;

@@ -144,6 +144,7 @@ std::string render_report(const engine::ReconcileReport& report) {
   out["address"] = report.account.value;
   out["looked_at"] = report.looked_at;
   out["skipped"] = report.skipped;
+  if (!report.trouble.empty()) out["trouble"] = report.trouble;
   out["changes"] = each_of(report.changes, [](const engine::ReconcileReport::Change& change) {
     json::object one;
     one["sequence"] = change.sequence.value;

@@ -206,6 +206,7 @@ struct ReconcileReport {
   domain::Address account;
   std::size_t looked_at = 0;  ///< open numbers
   std::size_t skipped = 0;    ///< a job of theirs is being worked on
+  std::string trouble;  ///< why the numbers it does not know cannot be read; empty: they can
   std::vector<Change> changes;
 };
 
