@@ -120,7 +120,8 @@ Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
 /// Do all nodes in use say the same of it (Chain::vouch)? Asked before a payment or a number ends
 /// by a transaction that one of them showed. A chain whose nodes go on disagreeing is told of.
-Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx);  // halting.cpp
+Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx,
+                        ports::Says says);  // halting.cpp
 /// Remembers the refs in a transaction of ours that the store knows nothing of, and whose they are.
 Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx);  // used_numbers.cpp
 /// Tends the sending accounts of a chain, round after round.

@@ -211,6 +211,7 @@ std::vector<ChainStatus> Engine::chains() const {
     status.finalized = unit->view.heights().finalized;
     status.latest_age_ms = core_->parts.clock.mono_ms() - unit->head_age.since_ms;
     status.endpoints = unit->chain.endpoints();
+    if (!unit->unvouched.empty()) status.endpoints.push_back(unit->unvouched);
     for (const auto& [name, method] : unit->methods) status.methods.push_back(name);
     for (const AccountState& account : unit->accounts) {
       status.accounts.push_back(account.address.value);

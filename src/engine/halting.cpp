@@ -144,12 +144,19 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   co_return true;
 }
 
-Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx) {
+Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx, ports::Says says) {
   constexpr std::int64_t told_every_ms = 60'000;
+  constexpr std::int64_t shown_for_ms = 600'000;
   const std::string hash = tx.hash.hex();
-  const auto answer = co_await unit.chain.vouch(std::move(tx));
-  if (answer.ok() != nullptr) co_return true;
+  const auto answer = co_await unit.chain.vouch(std::move(tx), says);
   const std::int64_t now_ms = core.parts.clock.mono_ms();
+  if (answer.ok() != nullptr) {
+    if (now_ms - unit.unvouched_ms > shown_for_ms) unit.unvouched.clear();
+    co_return true;
+  }
+  unit.unvouched =
+      "transaction " + hash + " is not vouched for, and ends nothing: " + answer.text();
+  unit.unvouched_ms = now_ms;
   if (!unit.unvouched_told_ms || now_ms - *unit.unvouched_told_ms >= told_every_ms) {
     unit.unvouched_told_ms = now_ms;
     log::warn("not_vouched_for",

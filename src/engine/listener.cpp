@@ -320,7 +320,9 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   if (what.move == domain::FollowMove::wait) co_return false;
   const bool ends =
       seen.verdict == domain::Verdict::final || seen.verdict == domain::Verdict::failed;
-  if (inclusion && ends && !co_await vouched(core_, unit_, inclusion->tx)) co_return false;
+  const auto says =
+      what.move == domain::FollowMove::settle ? ports::Says::paid : ports::Says::unpaid;
+  if (inclusion && ends && !co_await vouched(core_, unit_, inclusion->tx, says)) co_return false;
   co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
 }
 

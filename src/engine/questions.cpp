@@ -22,6 +22,12 @@ HashResult place_of(const domain::MinedTx& tx, const Unit& unit) {
   }
 }
 
+/// A transaction at a number of ours made its payment exactly where it is one of its own.
+ports::Says says_of(const domain::MinedTx& tx, const std::vector<domain::Attempt>& own) {
+  const bool paid = tx.succeeded && domain::own_pay(own, tx.hash) != nullptr;
+  return paid ? ports::Says::paid : ports::Says::unpaid;
+}
+
 }  // namespace
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::TakeSendSlot) {
@@ -158,7 +164,9 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
       });
   if (slot) seen.tx = unit_.final_at(slot->account, slot->sequence);
   // Seen in a block that one node showed.
-  if (seen.tx && !co_await vouched(core_, unit_, *seen.tx)) seen.tx.reset();
+  if (seen.tx && !co_await vouched(core_, unit_, *seen.tx, says_of(*seen.tx, facts_.attempts))) {
+    seen.tx.reset();
+  }
   if (slot && !seen.tx) {
     const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
     seen.is_unanswered = answer.ok() == nullptr;

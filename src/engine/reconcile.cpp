@@ -101,7 +101,8 @@ Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
   const auto to = domain::reconciled(slot.state, !open.it.attempts.empty(), open.found, is_final);
   if (!to) co_return;
   const bool ends = *to == domain::SlotState::consumed && open.mined;
-  if (ends && !co_await vouched(core_, unit_, *open.mined)) co_return;
+  // Found by the hash of our own bytes: the number ends, and no payment by that.
+  if (ends && !co_await vouched(core_, unit_, *open.mined, ports::Says::paid)) co_return;
   if (*to == domain::SlotState::reconciliation_required && account_.counts &&
       slot.sequence < account_.counts->latest) {
     ++core_.stats.slot_mismatches;

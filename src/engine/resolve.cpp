@@ -160,7 +160,10 @@ Awaitable<NamedTx> Resolving::look(domain::TxHash hash) {
       found->tx
           ? co_await unit_->chain.block_hash(found->tx->block.height)
           : ports::Outcome<std::optional<domain::BlockHash>>(ports::Unknown{"no receipt", false});
-  if (canonical.ok() == nullptr || !co_await vouched(core_, *unit_, *found->tx)) co_return out;
+  const auto says = wanted_.as == Resolution::failed ? ports::Says::unpaid : ports::Says::paid;
+  if (canonical.ok() == nullptr || !co_await vouched(core_, *unit_, *found->tx, says)) {
+    co_return out;
+  }
   out.place = NamedTx::Place::mined;
   out.tx = std::move(found->tx);
   const domain::Inclusion at{out.tx->block, out.tx->succeeded};

@@ -88,6 +88,8 @@ struct Unit {
   Signal handed_over;  ///< a number was given to its account
   KeyedQueue<domain::Address> account_turns;  ///< who works on an account's open numbers
   std::optional<std::int64_t> unvouched_told_ms;  ///< monotonic: its nodes disagreed about one
+  std::string unvouched;  ///< which, and who of them; a sentence, empty when there was none lately
+  std::int64_t unvouched_ms = 0;  ///< monotonic: when that was found
   std::size_t reviews_asked = 0;  ///< where the sweep goes on among the payments in review
   bool refs_were_found = false;  ///< refs of ours, in transactions the store knows nothing of
   std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when

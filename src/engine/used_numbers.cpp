@@ -60,7 +60,10 @@ Awaitable<void> Keeper::end_used(Open& open) {
     consumer = unit_.final_at(account_.address, slot.sequence);
   }
   if (consumer) {
-    if (!co_await vouched(core_, unit_, *consumer)) co_return;
+    // A number that our own bytes used ends no payment: that is read again for it.
+    const auto says =
+        is_own(open.it.attempts, consumer->hash) ? ports::Says::paid : ports::Says::unpaid;
+    if (!co_await vouched(core_, unit_, *consumer, says)) co_return;
   } else {
     const auto answer = co_await unit_.chain.consumer(account_.address, slot.sequence);
     if (answer.ok() == nullptr) co_return;
@@ -204,10 +207,10 @@ Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
     const store::RefFound found{unit.id(), tx.sender, tx.sequence, ref, tx.hash, core.wall_ms()};
     const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
       const bool is_new = store::note_ref_found(txn, found);
-      const auto payment = store::find_by_ref(txn, found.ref);
+      auto payment = store::find_by_ref(txn, found.ref);
       if (payment || !is_new) return payment;
       // Asked for again, and given another of our accounts: it was sent all the same.
-      const auto same = store::find_by_other_payer(txn, found.chain, found.account, found.ref);
+      auto same = store::find_by_other_payer(txn, found.chain, found.account, found.ref);
       if (!same) return same;
       store::RefFound theirs = found;
       theirs.ref = same->ref;

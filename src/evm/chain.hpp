@@ -92,7 +92,7 @@ class EvmChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
       domain::Address account, domain::Sequence at) override;
 
-  ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx) override;
+  ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx, ports::Says says) override;
 
   ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
   ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> send_order(
@@ -102,6 +102,8 @@ class EvmChain final : public ports::Chain {
 
   std::uint64_t number() const { return number_; }
   Rpc& rpc() { return rpc_; }
+  /// The others are configured, and cannot be asked now: what one says against a payment ends none.
+  bool is_sole_voice(const Voices& voices) const;
   /// The newest block that is final by the rule of `info().finality`: where the endpoints differ,
   /// the lowest.
   ports::Awaitable<ports::Outcome<Header>> final_block();
@@ -145,6 +147,7 @@ class EvmChain final : public ports::Chain {
                                                                      std::uint64_t at,
                                                                      std::uint64_t final_height);
 
+  ports::Unknown nobody_else() const;
   ports::Awaitable<ports::Outcome<bool>> vouched_by(Voices voices, domain::MinedTx tx);
   ports::Awaitable<ports::Outcome<ports::Head>> same_final_block(Voices voices,
                                                                  std::vector<ports::Head> heads);

@@ -146,7 +146,10 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::find(domain::TxHash hash) {
                                         [this, hash](Rpc& voice) { return find_of(voice, hash); });
     std::ranges::move(rest, std::back_inserter(said));
   }
-  co_return agreed_place(said);
+  const Outcome<Whereabouts> agreed = agreed_place(said);
+  const bool has_failed = agreed.ok() != nullptr && agreed.ok()->tx && !agreed.ok()->tx->succeeded;
+  if (has_failed && is_sole_voice(*voices.ok())) co_return nobody_else();
+  co_return agreed;
 }
 
 ports::Awaitable<Outcome<ports::SequenceCounts>> EvmChain::sequences(domain::Address account) {
@@ -166,6 +169,7 @@ ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer(
       *voices.ok(), [this, account, at](Rpc& voice) { return consumer_of(voice, account, at); });
   const Outcome<Found> agreed = agreed_consumer(said);
   if (agreed.ok() == nullptr || !*agreed.ok()) co_return agreed;
+  if (is_sole_voice(*voices.ok())) co_return nobody_else();
   // Who keeps no state of that age cannot search, but it knows the transaction.
   Voices others;
   for (std::size_t i = 0; i < said.size(); ++i) {
@@ -176,22 +180,45 @@ ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> EvmChain::consumer(
   co_return agreed;
 }
 
-ports::Awaitable<Outcome<bool>> EvmChain::vouch(domain::MinedTx tx) {
+ports::Unknown EvmChain::nobody_else() const {
+  std::string why =
+      "only one of several endpoints can be asked, and alone it ends no payment as "
+      "unpaid";
+  for (const std::string& one : rpc_.endpoint_texts()) why += "; " + one;
+  return {std::move(why), false};
+}
+
+bool EvmChain::is_sole_voice(const Voices& voices) const {
+  return voices.size() == 1 && rpc_.configured() > 1;
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::vouch(domain::MinedTx tx, ports::Says says) {
   const Outcome<Voices> voices = co_await rpc_.voices();
   if (voices.ok() == nullptr) co_return voices.failure<bool>();
+  if (says == ports::Says::unpaid && is_sole_voice(*voices.ok())) co_return nobody_else();
   // Who is alone has said it already.
   if (voices.ok()->size() == 1) co_return true;
   co_return co_await vouched_by(*voices.ok(), std::move(tx));
 }
 
 ports::Awaitable<Outcome<bool>> EvmChain::vouched_by(Voices voices, domain::MinedTx tx) {
+  const Voices asked = voices;
   const Said<Whereabouts> said = co_await everybody<Whereabouts>(
       std::move(voices), [this, hash = tx.hash](Rpc& voice) { return find_of(voice, hash); });
-  for (const Outcome<Whereabouts>& one : said) {
-    if (one.ok() == nullptr) co_return one.failure<bool>();
-    if (!one.ok()->tx || !says_the_same(*one.ok()->tx, tx)) {
-      co_return unknown("the endpoints do not say the same of transaction " + tx.hash.hex());
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const Outcome<Whereabouts>& one = said[i];
+    const std::string who = asked[i]->label();
+    if (one.ok() == nullptr) {
+      co_return unknown(who + " does not tell of transaction " + tx.hash.hex() + ": " + one.text());
     }
+    if (one.ok()->tx && says_the_same(*one.ok()->tx, tx)) continue;
+    std::string why = "the endpoints do not say the same of transaction " + tx.hash.hex() + ": ";
+    if (one.ok()->place != Whereabouts::Place::not_found) {
+      co_return unknown(why + who + " says something else");
+    }
+    co_return unknown(why + who +
+                      " does not have it; a node that keeps no old transactions never will:"
+                      " configure another in its place");
   }
   co_return true;
 }

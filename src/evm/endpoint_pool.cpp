@@ -44,6 +44,8 @@ asio::awaitable<Answer> EndpointPool::Side::call(std::string method, json::array
   return Core::ask(core_.shared_from_this(), place_, std::move(method), std::move(params));
 }
 
+std::string EndpointPool::Side::label() const { return core_.at(place_).client->name(); }
+
 asio::awaitable<Answer> EndpointPool::Core::ask(std::shared_ptr<Core> self, std::size_t place,
                                                 std::string method, json::array params) {
   Endpoint& one = self->at(place);
@@ -206,6 +208,13 @@ std::vector<EndpointView> EndpointPool::endpoints() const {
 
 std::vector<bool> EndpointPool::behind(const Voices& voices, const std::vector<HeadSeen>& heads) {
   return core_->behind(voices, heads);
+}
+
+std::size_t EndpointPool::configured() const {
+  const auto& all = core_->endpoints();
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& one) {
+    return one->health.state != EndpointState::quarantined;
+  }));
 }
 
 std::vector<std::string> EndpointPool::endpoint_texts() const {

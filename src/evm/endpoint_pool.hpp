@@ -51,6 +51,7 @@ class EndpointPool final : public Rpc {
   /// rate limit last. Who does not answer, or lacks the method, is passed over.
   boost::asio::awaitable<Answer> call(std::string method, boost::json::array params) override;
   boost::asio::awaitable<ports::Outcome<Voices>> voices() override;
+  std::size_t configured() const override;
   boost::asio::awaitable<std::vector<Answer>> call_everywhere(std::string method,
                                                               boost::json::array params,
                                                               Enough enough) override;

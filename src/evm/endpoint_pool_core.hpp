@@ -31,6 +31,7 @@ class EndpointPool::Side final : public Rpc {
  public:
   Side(Core& core, std::size_t place) : core_(core), place_(place) {}
   boost::asio::awaitable<Answer> call(std::string method, boost::json::array params) override;
+  std::string label() const override;
 
  private:
   Core& core_;

@@ -40,6 +40,12 @@ class Rpc {
   /// with a sentence when nobody may be asked. Waits for those that were never asked who they are.
   virtual boost::asio::awaitable<ports::Outcome<Voices>> voices();
 
+  /// How many are configured for this chain, whether they may be asked now or not. One that is
+  /// found to serve another chain is none of them.
+  virtual std::size_t configured() const { return 1; }
+  /// For sentences; empty where there is nobody to tell apart.
+  virtual std::string label() const { return {}; }
+
   /// The same call to everybody whose word counts, side by side. Returns when all have answered, or
   /// with the first answer that is `enough`: the others are then sent all the same, and what they
   /// answer is thrown away. At least one answer. Only for what is safe to repeat.

@@ -212,7 +212,7 @@ ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> ScriptedChain::
       });
 }
 
-ports::Awaitable<ports::Outcome<bool>> ScriptedChain::vouch(domain::MinedTx) {
+ports::Awaitable<ports::Outcome<bool>> ScriptedChain::vouch(domain::MinedTx, ports::Says) {
   return answer<bool>(ChainCall::vouch, [](const View&) { return ports::Outcome<bool>(true); });
 }
 

@@ -66,7 +66,7 @@ class ScriptedChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
       domain::Address account, domain::Sequence at) override;
   /// True, unless it is told to fail: there is one node.
-  ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx) override;
+  ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx, ports::Says says) override;
   ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
   ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> send_order(
       domain::IntentId id, domain::Terms terms) override;

@@ -79,20 +79,60 @@ TEST_CASE("chain endpoints: a transaction of ours that failed has failed with al
   CHECK_FALSE(found.ok()->tx->succeeded);
 }
 
+TEST_CASE("chain endpoints: one that is left of several says that it was paid, and not that not") {
+  PoolScene scene;
+  MadeTx failed = from_alice(1);
+  failed.succeeded = false;
+  scene.e(1).node.add(80, from_alice(0));
+  const domain::TxHash hash = scene.e(1).node.add(81, failed);
+  scene.e(2).node.add(80, from_alice(0));
+  scene.e(2).node.add(81, failed);
+  const auto ends = [&] {
+    const auto used = scene.run(scene.chain->consumer({alice}, {0}));
+    const auto found = scene.run(scene.chain->find(hash));
+    CHECK((used.ok() != nullptr) == (found.ok() != nullptr));
+    return used.ok() != nullptr;
+  };
+  CHECK(ends());
+  const domain::MinedTx tx = **scene.run(scene.chain->consumer({alice}, {0})).ok();
+  const auto vouched = [&](ports::Says says) {
+    return scene.run(scene.chain->vouch(tx, says)).ok() != nullptr;
+  };
+  CHECK(vouched(ports::Says::unpaid));
+  scene.e(2).down = refused_connection;
+  for (int i = 0; i < 5; ++i) scene.run(scene.chain->sequences({alice}));
+  REQUIRE(scene.state(2) == EndpointState::set_aside);
+  CHECK_FALSE(ends());
+  CHECK(vouched(ports::Says::paid));
+  CHECK_FALSE(vouched(ports::Says::unpaid));
+  const auto asked = scene.run(scene.chain->vouch(tx, ports::Says::unpaid));
+  CHECK(asked.text().find("http://e2") != std::string::npos);
+  // One that serves another chain is none of this chain's, and its word is not missed.
+  scene.e(2).down.reset();
+  scene.e(2).serves(5);
+  scene.ask(60'000);
+  scene.ask(60'000);
+  REQUIRE(scene.state(2) == EndpointState::quarantined);
+  CHECK(ends());
+  CHECK(vouched(ports::Says::unpaid));
+}
+
 TEST_CASE("chain endpoints: a transaction is vouched for by all, or its word is nobody's") {
   PoolScene scene;
   const domain::TxHash hash = scene.e(1).node.add(80, from_alice(0));
   const auto found = scene.run(scene.chain->find(hash));
   REQUIRE(found.ok() != nullptr);
   const domain::MinedTx tx = *found.ok()->tx;
-  const auto vouched = [&] { return scene.run(scene.chain->vouch(tx)); };
-  CHECK(vouched().text() ==
-        "unknown: the endpoints do not say the same of transaction " + hash.hex());
+  const auto vouched = [&] { return scene.run(scene.chain->vouch(tx, ports::Says::paid)); };
+  CHECK(vouched().text() == "unknown: the endpoints do not say the same of transaction " +
+                                hash.hex() +
+                                ": http://e2 does not have it; a node that keeps no old "
+                                "transactions never will: configure another in its place");
   scene.e(2).node.add(80, from_alice(0));
   CHECK(vouched().ok() != nullptr);
   // The same hash in the same block, and another end.
   scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x0";
-  CHECK(vouched().unknown() != nullptr);
+  CHECK(vouched().text().ends_with("http://e2 says something else"));
   scene.e(2).node.blocks.at(80).receipts.at(0)["status"] = "0x1";
   CHECK(vouched().ok() != nullptr);
   scene.e(2).node.overrides["eth_getTransactionReceipt"] = always(silence);
@@ -104,7 +144,7 @@ TEST_CASE("chain endpoints: a transaction is vouched for by all, or its word is 
   PoolScene alone({1});
   CHECK(alone.run(alone.chain->check()).ok() != nullptr);
   const std::size_t before = alone.e(1).calls;
-  CHECK(alone.run(alone.chain->vouch(tx)).ok() != nullptr);
+  CHECK(alone.run(alone.chain->vouch(tx, ports::Says::unpaid)).ok() != nullptr);
   CHECK(alone.e(1).calls == before);
 }
 

@@ -101,6 +101,9 @@ struct Posted {
   bool already_known = false;
 };
 
+/// What a transaction is to end: a payment that it made, or one that it left unmade.
+enum class Says { paid, unpaid };
+
 class Chain {
  public:
   virtual ~Chain() = default;
@@ -141,8 +144,10 @@ class Chain {
 
   /// Do all nodes behind this chain that are in use say the same of this transaction, which one of
   /// them showed in a canonical block? Asked before a payment or a number ends by it. Never false:
-  /// `unknown` when they do not, or when one does not answer. Where there is one node: true.
-  virtual Awaitable<Outcome<bool>> vouch(domain::MinedTx) { co_return true; }
+  /// `unknown` when they do not, or when one does not answer; the reason names that one. Where
+  /// there is one node: true. Where one of several is left, its word is taken that a payment was
+  /// made, and not that it was not.
+  virtual Awaitable<Outcome<bool>> vouch(domain::MinedTx, Says) { co_return true; }
 
   // Acts. Posting the same bytes again is safe, always.
   virtual Awaitable<Outcome<Posted>> post(Bytes bytes, domain::TxHash hash) = 0;

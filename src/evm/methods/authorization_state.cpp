@@ -128,7 +128,7 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::unused(
     all_answered = all_answered && ended;
     earliest_s = std::min(earliest_s.value_or(final.ok()->time_s), final.ok()->time_s);
   }
-  if (all_answered) seen.unused_at_final_s = earliest_s;
+  if (all_answered && !chain_.is_sole_voice(*voices.ok())) seen.unused_at_final_s = earliest_s;
   co_return seen;
 }
 
@@ -150,7 +150,7 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::used(
   seen.is_final = seen.tx->block.height <= final.ok()->ref.height;
   // A payment fails by a use on other terms or a cancel: not on one endpoint's word.
   if (seen.result != AuthorizationSeen::Result::used_exactly && seen.is_final) {
-    const Outcome<bool> vouched = co_await chain_.vouch(*seen.tx);
+    const Outcome<bool> vouched = co_await chain_.vouch(*seen.tx, ports::Says::unpaid);
     seen.is_final = vouched.ok() != nullptr;
   }
   co_return seen;
