@@ -84,6 +84,8 @@ TEST_CASE("restored: lost bytes that nobody mines are replaced, and hold up no n
   RigOptions options;
   options.on_disk = true;
   options.max_unconsumed = 4;
+  options.config.gap_after_ms = 20'000;
+  options.config.policy.stuck_after_ms = 5'000;
   Rig rig(options);
   rig.start();
   const domain::Intent again = rig.create("one", rig.payout());

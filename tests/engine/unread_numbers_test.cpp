@@ -32,7 +32,7 @@ TEST_CASE("foreign: where no node keeps old state, an operator is told what to c
   rig.world.run_for(2'000);
   const domain::Address account = rig.accounts.front();
   const domain::ChainId chain = rig.chain.info().id;
-  rig.chain.script().fail_next(sim::ChainCall::consumer, sim::unknown("missing trie node"), 40);
+  rig.chain.script().fail_next(sim::ChainCall::consumer, sim::unknown("missing trie node"), 15);
   rig.chain.run_elsewhere(
       {account, {0}, rig.chain.noop_call(account), {U256{5'000}, U256{500}, 60'000}});
   const std::uint64_t alarms = rig.engine->stats().alarms;
@@ -45,7 +45,7 @@ TEST_CASE("foreign: where no node keeps old state, an operator is told what to c
   CHECK_MESSAGE(says_what_to_do(refused.error().detail), refused.error().detail);
   CHECK(rig.engine->stats().alarms == alarms + 2);  // that it is blocked, and this, once
   // Another endpoint is configured, and answers.
-  mine_for(rig, 60);
+  mine_for(rig, 120);
   const auto adopted = rig.run(rig.engine->adopt(rig.by("ann"), chain, account, "mine"));
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
   CHECK(rig.run(rig.engine->reconcile("ann", chain, account))->trouble.empty());
