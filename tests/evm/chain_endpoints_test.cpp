@@ -100,7 +100,10 @@ TEST_CASE("chain endpoints: one that is left of several says that it was paid, a
   };
   CHECK(vouched(ports::Says::unpaid));
   scene.e(2).down = refused_connection;
-  for (int i = 0; i < 5; ++i) scene.run(scene.chain->sequences({alice}));
+  for (int i = 0; i < 5; ++i) {
+    ++scene.clock.now_ms;
+    scene.run(scene.chain->sequences({alice}));
+  }
   REQUIRE(scene.state(2) == EndpointState::set_aside);
   CHECK_FALSE(ends());
   CHECK(vouched(ports::Says::paid));
