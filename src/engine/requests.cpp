@@ -147,16 +147,25 @@ Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, 
   }
   // Anything but the first time is a replay or a refusal, which the store tells apart.
   if (intent->state == domain::IntentState::created) {
-    if (core->wall_ms() / 1000 >= intent->publish_before_s) {
-      co_return refuse(ports::VerifyError::expired,
-                       "the window to publish this payment ended; ask for a new one");
-    }
-    auto good = co_await method->verify(*intent, authorization, moment(*core, *unit));
-    // Used by ourselves, before the store was put back: signed once more, it is followed.
-    const auto used_by_us = co_await core->parts.store.read([id](store::Txn& txn) {
+    // Used by ourselves, before the store was put back: signed once more, it is followed, and
+    // nothing is sent for it. So its signature is judged as of the window it was for.
+    const bool used_by_us = co_await core->parts.store.read([id](store::Txn& txn) {
       const auto facts = store::find_facts(txn, id);
       return facts && !facts->ref_found_in.empty();
     });
+    const bool is_over = core->wall_ms() / 1000 >= intent->publish_before_s;
+    if (is_over && !used_by_us && core->is_restored()) {
+      co_return refuse(EngineError::try_again,
+                       "the store was put back from a backup: whether this payment was made is "
+                       "known once its accounts are adopted");
+    }
+    if (is_over && !used_by_us) {
+      co_return refuse(ports::VerifyError::expired,
+                       "the window to publish this payment ended; ask for a new one");
+    }
+    const ports::Moment at =
+        used_by_us ? ports::Moment{intent->validity.after_s + 1, 0} : moment(*core, *unit);
+    auto good = co_await method->verify(*intent, authorization, at);
     const bool is_known =
         used_by_us && !good && good.error().code == ports::VerifyError::already_used;
     if (!good && !is_known) co_return good.error();

@@ -194,11 +194,12 @@ Awaitable<Delivery::Flow> Delivery::read_again() {
 // A move that ends the delivery: the job is acked in the same write, or parked where the budget is
 // what ended it.
 Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
+  wanted.ack = true;
   if (planted(Tooth::ack_first)) {
     co_await on(domain::step::Ack{});
     wanted.receipt.reset();
+    wanted.ack = false;
   }
-  wanted.ack = wanted.receipt.has_value();
   if (wanted.ack && wanted.reason == "budget_spent")
     wanted.park = poison_ ? "declared_poison" : "budget_spent";
   const std::string verdict = wanted.park;

@@ -205,8 +205,9 @@ Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
   }
   for (const domain::Ref& ref : refs) {
     const store::RefFound found{unit.id(), tx.sender, tx.sequence, ref, tx.hash, core.wall_ms()};
-    const auto whose = co_await core.parts.store.write([found](store::Txn& txn) {
-      const bool is_new = store::note_ref_found(txn, found);
+    bool is_new = false;
+    const auto whose = co_await core.parts.store.write([found, &is_new](store::Txn& txn) {
+      is_new = store::note_ref_found(txn, found);
       auto payment = store::find_by_ref(txn, found.ref);
       if (payment || !is_new) return payment;
       // Asked for again, and given another of our accounts: it was sent all the same.
@@ -224,6 +225,12 @@ Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
                             {"intent", whose ? domain::text(whose->id) : ""}});
     if (!whose) continue;
     core.note_mined(unit, {whose->id, false}, tx);
+    const bool ended_otherwise = domain::is_terminal(whose->state) && whose->tx_hash != tx.hash;
+    if (is_new && tx.succeeded && ended_otherwise) {
+      core.alarm("sent_and_ended_otherwise", {{"intent", domain::text(whose->id)},
+                                              {"state", domain::to_text(whose->state)},
+                                              {"tx", tx.hash.hex()}});
+    }
     // Its signature was lost with a part of the store. It is never called canceled; if its payer
     // signs once more, it is followed to its end.
     if (whose->state == domain::IntentState::created) {

@@ -198,6 +198,15 @@ TEST_CASE("restored: a payment whose signature was lost is not called canceled o
     CHECK_FALSE(abandoned.has_value());
     CHECK(rig.state(unsigned_yet.id) == IntentState::created);
   }
+  SUBCASE("signed once more when its window is over, too") {
+    const std::int64_t left_s = unsigned_yet.publish_before_s - rig.world.clock().wall_ms() / 1'000;
+    rig.world.run_for(1'000 * (left_s + 10));
+    const auto again = rig.run(rig.engine->authorize(rig.caller("again"), unsigned_yet.id,
+                                                     sim::authorize(unsigned_yet).signature));
+    REQUIRE_MESSAGE(again.has_value(), again.error().detail);
+    CHECK(rig.reaches(unsigned_yet.id, IntentState::settled, 60'000));
+    testing::check_paid_once(rig, unsigned_yet);
+  }
   SUBCASE("signed once more, it is followed to its end, and nothing is sent for it") {
     const auto posts = rig.chain.posts().size();
     const auto again = rig.run(rig.engine->authorize(rig.caller("again"), unsigned_yet.id,
