@@ -135,7 +135,7 @@ class Watch {
   };
   std::map<std::int64_t, Number> slots_;
   std::map<domain::TxHash, std::int64_t> windows_;  ///< of pay bytes: their publish deadlines
-  std::map<Digest, std::string> signers_;
+  std::map<Digest, std::set<std::string>> signers_;  ///< two engines may sign the very same
   Owners owners_;  ///< who took each account over last
   std::uint64_t noted_final_ = 0;  ///< the store's newest final block
   bool halted_ = false;

@@ -24,7 +24,9 @@ constexpr std::int64_t late_s = 100;
 
 }  // namespace
 
-void Watch::signed_by(const Digest& digest, std::string who) { signers_[digest] = std::move(who); }
+void Watch::signed_by(const Digest& digest, std::string who) {
+  signers_[digest].insert(std::move(who));
+}
 
 void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
   if (!stored_.contains(hash)) say(6, hash.hex(), "it was posted and is not stored");
@@ -91,13 +93,13 @@ void Watch::check_signers(const std::vector<NewAttempt>& attempts, const Owners&
     }
     const auto is_owner = [&](const Owners& owners) {
       const auto owner = owners.find(one.account);
-      return owner != owners.end() && owner->second == signer->second;
+      return owner != owners.end() && signer->second.contains(owner->second);
     };
     // One commit may hold both an attempt and the take-over that came after it.
     if (is_owner(before) || is_owner(owners_)) continue;
     say(6, one.account.value,
-        "bytes at number " + std::to_string(one.sequence) + " were stored for " + signer->second +
-            ", and the account was taken over before");
+        "bytes at number " + std::to_string(one.sequence) + " were stored for " +
+            *signer->second.begin() + ", and the account was taken over before");
   }
 }
 
