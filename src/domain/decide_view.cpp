@@ -169,9 +169,7 @@ std::optional<Step> View::read_use_first() const {
 const MinedTx* View::lost_use() const {
   if (use() != Use::otherwise || !seen.authorization->tx) return nullptr;
   const MinedTx& tx = *seen.authorization->tx;
-  const bool is_so = std::any_of(facts.ref_found_in.begin(), facts.ref_found_in.end(),
-                                 [&](const CarriesRef& each) { return each.hash == tx.hash; });
-  return is_so ? &tx : nullptr;
+  return is_lost_part(facts, tx.hash) ? &tx : nullptr;
 }
 
 bool View::use_is_final() const {

@@ -20,12 +20,6 @@ constexpr int failures_until_down = 3;
 constexpr std::int64_t accounts_every_ms = 3'000;
 constexpr std::size_t page = 500;  // payments looked at side by side
 
-/// Sent by what a restored store has forgotten: it stands for the payment as its own bytes do.
-bool is_lost_part(const domain::Facts& facts, const Inclusion& inclusion) {
-  return std::any_of(facts.ref_found_in.begin(), facts.ref_found_in.end(),
-                     [&](const domain::CarriesRef& one) { return one.hash == inclusion.tx.hash; });
-}
-
 class Listener {
  public:
   Listener(Core& core, Unit& unit) : core_(core), unit_(unit) {}
@@ -306,7 +300,8 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   ports::Method* const method = core_.method(facts->intent.terms);
   if (method == nullptr) co_return false;
   if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
-  seen.stands_on_other = facts->attempts.empty() || (inclusion && is_lost_part(*facts, *inclusion));
+  seen.stands_on_other =
+      facts->attempts.empty() || (inclusion && domain::is_lost_part(*facts, inclusion->tx.hash));
   const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot));
   if (!inclusion && (is_next || seen.stands_on_other)) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;

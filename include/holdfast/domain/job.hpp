@@ -58,4 +58,8 @@ struct Facts {
   bool number_gone = false;
 };
 
+/// Was this sent by what a restored store has forgotten? It stands for the payment as its own bytes
+/// do.
+bool is_lost_part(const Facts& facts, const TxHash& hash);
+
 }  // namespace holdfast::domain
