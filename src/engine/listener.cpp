@@ -28,6 +28,7 @@ class Listener {
 
  private:
   Awaitable<bool> poll();
+  void follow_final();
   Awaitable<bool> catch_up(const ports::Head& head);
   Awaitable<bool> take_back(domain::BlockRef newest_known);
   void read_block(const ports::Block& block);
@@ -93,6 +94,12 @@ void Listener::down(std::string why) {
   core_.alarm("chain_down", {{"chain", unit_.id().value}, {"why", unit_.why}});
 }
 
+void Listener::follow_final() {
+  const auto tip = unit_.view.tip();
+  const std::uint64_t to = std::min(unit_.view.heights().finalized, tip ? tip->height : 0);
+  unit_.final_followed = std::max(unit_.final_followed, to);
+}
+
 Awaitable<bool> Listener::poll() {
   const auto head = co_await unit_.chain.head();
   if (head.ok() == nullptr) {
@@ -100,6 +107,7 @@ Awaitable<bool> Listener::poll() {
     co_return false;
   }
   see_head(core_, unit_, *head.ok());
+  follow_final();  // before a block of it may be taken back
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
     if (!co_await read_accounts(core_, unit_)) co_return false;
@@ -109,11 +117,7 @@ Awaitable<bool> Listener::poll() {
     if (!co_await take_back(*final)) co_return false;
   }
   if (!co_await catch_up(*head.ok())) co_return false;
-  const std::uint64_t tip = unit_.view.tip()->height;
-  if (tip == head.ok()->latest.height) {
-    unit_.final_followed =
-        std::max(unit_.final_followed, std::min(unit_.view.heights().finalized, tip));
-  }
+  follow_final();
   co_await note_finality(core_, unit_);
   co_return true;
 }
