@@ -169,7 +169,7 @@ std::optional<Step> View::read_use_first() const {
 const MinedTx* View::lost_use() const {
   if (use() != Use::otherwise || !seen.authorization->tx) return nullptr;
   const MinedTx& tx = *seen.authorization->tx;
-  return is_lost_part(facts, tx.hash) ? &tx : nullptr;
+  return is_lost_part(facts.ref_found_in, tx.hash) ? &tx : nullptr;
 }
 
 bool View::use_is_final() const {

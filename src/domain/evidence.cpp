@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/teeth.hpp"
+
 namespace holdfast::domain {
 namespace {
 

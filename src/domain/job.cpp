@@ -13,9 +13,15 @@ constexpr EnumText<JobKind> kind_texts[] = {{JobKind::settle, "settle"}};
 
 std::string_view to_text(JobKind kind) { return text_of(kind_texts, kind); }
 
-bool is_lost_part(const Facts& facts, const TxHash& hash) {
-  return std::any_of(facts.ref_found_in.begin(), facts.ref_found_in.end(),
+bool is_lost_part(std::span<const CarriesRef> found, const TxHash& hash) {
+  return std::any_of(found.begin(), found.end(),
                      [&](const CarriesRef& each) { return each.hash == hash; });
+}
+
+bool stands_on_anothers(const Facts& facts) {
+  const Intent& intent = facts.intent;
+  return intent.state == IntentState::confirming && intent.tx_hash &&
+         own_pay(facts.attempts, *intent.tx_hash) == nullptr;
 }
 
 std::string job_id(const Job& job) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/teeth.hpp"
+
 namespace holdfast::domain {
 namespace {
 

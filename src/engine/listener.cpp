@@ -304,8 +304,8 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   ports::Method* const method = core_.method(facts->intent.terms);
   if (method == nullptr) co_return false;
   if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
-  seen.stands_on_other =
-      facts->attempts.empty() || (inclusion && domain::is_lost_part(*facts, inclusion->tx.hash));
+  const bool lost = inclusion && domain::is_lost_part(facts->ref_found_in, inclusion->tx.hash);
+  seen.stands_on_other = facts->attempts.empty() || lost;
   const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot));
   if (!inclusion && (is_next || seen.stands_on_other)) {
     seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;

@@ -119,12 +119,8 @@ Awaitable<void> Keeper::post_pay(const Open& open) {
   if (!open.it.item) co_return;
   const auto facts = co_await core_.parts.store.read(
       [id = open.it.item->id](store::Txn& txn) { return store::find_facts(txn, id); });
-  // Nor where it stands on somebody else's transaction: that one may have paid it.
-  const bool elsewhere = facts && facts->intent.state == domain::IntentState::confirming &&
-                         facts->intent.tx_hash &&
-                         domain::own_pay(facts->attempts, *facts->intent.tx_hash) == nullptr;
   const bool wanted =
-      facts && !elsewhere && !domain::is_terminal(facts->intent.state) &&
+      facts && !domain::stands_on_anothers(*facts) && !domain::is_terminal(facts->intent.state) &&
       !facts->intent.cancel_asked && facts->slot && facts->slot->id == open.it.slot.id &&
       !facts->slot->handed_over &&
       std::max(core_.wall_ms() / 1000, unit_.view.latest_time_s()) < facts->intent.publish_before_s;

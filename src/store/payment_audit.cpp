@@ -201,9 +201,7 @@ void check_cited(const Case& c) {
   const bool named = std::any_of(c.history.begin(), c.history.end(), [&](const Event& step) {
     return step.actor == domain::Actor::operator_ && step.tx_hash == cited;
   });
-  const bool carries_ref =
-      std::any_of(c.payment.ref_found_in.begin(), c.payment.ref_found_in.end(),
-                  [&](const domain::CarriesRef& each) { return each.hash == cited; });
+  const bool carries_ref = domain::is_lost_part(c.payment.ref_found_in, cited);
   if (at_its_number || named || carries_ref) return;
   c.say(9, "it stands on " + cited.hex() + ", which is none of the transactions signed for it");
 }

@@ -82,6 +82,16 @@ TEST_CASE("decide: a ref whose transaction can never run again leaves its payout
   }
 }
 
+TEST_CASE("job: a confirming payment stands on another's transaction where none of its own is it") {
+  Scene s = signed_scene(false);
+  s.facts.intent.tx_hash = hash(9);
+  CHECK_FALSE(stands_on_anothers(s.facts));  // settling: nothing was said to be its transaction
+  s.facts.intent.state = IntentState::confirming;
+  CHECK(stands_on_anothers(s.facts));
+  s.facts.intent.tx_hash = s.facts.attempts.front().hash;
+  CHECK_FALSE(stands_on_anothers(s.facts));
+}
+
 TEST_CASE("decide: of several transactions with one ref, the nearest to having paid counts") {
   RefSeen paid;
   paid.tx = mined(1);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct Facts {
 
 /// Was this sent by what a restored store has forgotten? It stands for the payment as its own bytes
 /// do.
-bool is_lost_part(const Facts& facts, const TxHash& hash);
+bool is_lost_part(std::span<const CarriesRef> found, const TxHash& hash);
+/// It is confirming on a transaction that none of its own attempts is: that one may have paid it,
+/// and its own bytes are not posted again.
+bool stands_on_anothers(const Facts& facts);
 
 }  // namespace holdfast::domain
