@@ -176,7 +176,10 @@ Awaitable<void> Keeper::release(const Open& open) {
 
 Awaitable<void> Keeper::hand_over(const Open& open) {
   if (!open.it.item) co_return;
-  const char* const why = open.it.item->cancel_asked ? "cancel asked" : "past its publish deadline";
+  const char* const why = domain::is_terminal(open.it.item->state)
+                              ? "its payment ended, and it was taken back"
+                          : open.it.item->cancel_asked ? "cancel asked"
+                                                       : "past its publish deadline";
   const store::HandOver wanted{open.it.item->id, open.it.slot.id, account_.epoch, {}, {}, why,
                                core_.wall_ms()};
   const auto facts = co_await core_.parts.store.write(

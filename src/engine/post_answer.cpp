@@ -1,6 +1,7 @@
 #include "engine/post_answer.hpp"
 
 #include "base/teeth.hpp"
+
 namespace holdfast::engine {
 
 using domain::PostAnswer;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/core.hpp"
+#include "engine/join.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -66,6 +67,14 @@ Awaitable<void> follow_others(Core& core, Unit& unit) {
   if (unit.usable && !moved.empty()) std::ignore = co_await look_for(core, unit, std::move(moved));
 }
 
+/// True when somebody has run it.
+Awaitable<bool> look_at_review(Core& core, Unit& unit, domain::Intent intent) {
+  ports::Method* const method = core.method(intent.terms);
+  if (method == nullptr || !unit.usable) co_return false;
+  const auto used = co_await method->read_authorization(intent);
+  co_return used.tx&& core.note_mined(unit, {intent.id, false}, *used.tx);
+}
+
 // Somebody may have run a payer's authorization in a block that nobody here has read: a payment in
 // review is driven by no delivery, so it is asked for here.
 Awaitable<void> look_at_reviews(Core& core, Unit& unit) {
@@ -82,12 +91,10 @@ Awaitable<void> look_at_reviews(Core& core, Unit& unit) {
   std::rotate(bearers.begin(), bearers.begin() + static_cast<std::ptrdiff_t>(first), bearers.end());
   bearers.resize(std::min(bearers.size(), most_asked));
   unit.reviews_asked = first + bearers.size();
-  for (const domain::Intent& intent : bearers) {
-    ports::Method* const method = core.method(intent.terms);
-    if (method == nullptr || !unit.usable) continue;
-    const auto used = co_await method->read_authorization(intent);
-    if (used.tx) core.note_mined(unit, {intent.id, false}, *used.tx);
-  }
+  std::vector<Awaitable<bool>> asked;
+  asked.reserve(bearers.size());
+  for (domain::Intent& intent : bearers) asked.push_back(look_at_review(core, unit, intent));
+  co_await join_all(std::move(asked));
 }
 
 }  // namespace
