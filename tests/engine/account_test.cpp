@@ -35,14 +35,6 @@ void abandon(Rig& rig, const domain::IntentId& id) {
   REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), id, "not wanted")).has_value());
 }
 
-/// Mines a block a second, so that chain time goes on too.
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("account: an abandoned payment ends by a noop at its number, and those behind it go on") {
@@ -55,14 +47,14 @@ TEST_CASE("account: an abandoned payment ends by a noop at its number, and those
   REQUIRE(rig.reaches(next.id, IntentState::confirming, 5'000));
   abandon(rig, dropped.id);
   // Nothing mines: it is taken back as stuck, and given to the account.
-  mine_for(rig, 45);
+  rig.mine_for(45);
   CHECK(noops(rig, dropped.id) >= 1);
   rig.chain.hold_pool(false);
-  mine_for(rig, 20);
+  rig.mine_for(20);
   REQUIRE(rig.reaches(dropped.id, IntentState::failed, 120'000));
   CHECK(rig.find(dropped.id).reason == "slot_consumed");
   CHECK(rig.chain.moved(dropped.ref) == 0);
-  mine_for(rig, 10);
+  rig.mine_for(10);
   REQUIRE(rig.reaches(next.id, IntentState::settled, 60'000));
   check_paid_once(rig, next);
   CHECK(rig.chain.count({"relayer0"}) == 2);
@@ -85,7 +77,7 @@ TEST_CASE("account: bytes of a payment that is abandoned while they wait in line
   REQUIRE(rig.chain.posts().empty());
   const Bytes bytes = rig.detail(second.id).attempts.front().bytes;
   abandon(rig, second.id);
-  mine_for(rig, 120);
+  rig.mine_for(120);
   CHECK(rig.state(first.id) == IntentState::settled);
   const auto& posts = rig.chain.posts();
   CHECK(std::none_of(posts.begin(), posts.end(),
@@ -101,7 +93,7 @@ TEST_CASE("account: an abandoned payment that was mined all the same is settled,
   const domain::Intent intent = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
   abandon(rig, intent.id);
-  mine_for(rig, 8);
+  rig.mine_for(8);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
   check_paid_once(rig, intent);
   check_audit(rig);
@@ -126,7 +118,7 @@ TEST_CASE("account: a lost pool comes back at once and in order, each with its o
   }
   REQUIRE(again.size() == 6);
   for (std::size_t i = 0; i < 6; ++i) CHECK(again[i] == rig.find(intents[i].id).tx_hash);
-  mine_for(rig, 6);
+  rig.mine_for(6);
   for (const domain::Intent& intent : intents) {
     REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
     check_paid_once(rig, intent);
@@ -145,7 +137,7 @@ TEST_CASE(
     REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
     const sim::PostRecord first = rig.chain.posts().front();
     rig.chain.hold_pool(true);
-    mine_for(rig, 45);
+    rig.mine_for(45);
     REQUIRE(rig.detail(intent.id).attempts.size() >= 2);
     CHECK(rig.chain.bodies({"relayer0"}, {0}).size() >= 2);
     CHECK(rig.chain.bodies({"relayer0"}, {1}).empty());
@@ -154,7 +146,7 @@ TEST_CASE(
       rig.chain.forget_pool();
       REQUIRE(rig.run(rig.chain.post(first.bytes, first.hash)).ok() != nullptr);
     }
-    mine_for(rig, 6);
+    rig.mine_for(6);
     REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
     CHECK((rig.find(intent.id).tx_hash == first.hash) == first_wins);
     check_paid_once(rig, intent);
@@ -173,7 +165,7 @@ TEST_CASE("account: no block, no bump: the same bytes go out again") {
   rig.world.run_for(100'000);
   CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
   CHECK(rig.chain.posts().size() >= 2);
-  mine_for(rig, 5);
+  rig.mine_for(5);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
   check_paid_once(rig, intent);
 }
@@ -193,7 +185,7 @@ TEST_CASE("account: a noop that cannot be quoted is shown with its account, unti
   const auto trouble = rig.run(rig.engine->accounts()).front().trouble;
   CHECK_MESSAGE(trouble.find("its noop cannot be quoted") != std::string::npos, trouble);
   SUBCASE("and it is signed then") {
-    mine_for(rig, 60);
+    rig.mine_for(60);
     CHECK(rig.run(rig.engine->accounts()).front().trouble.empty());
     CHECK(rig.detail(one.id).slot->state == SlotState::consumed);
   }

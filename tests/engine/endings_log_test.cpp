@@ -122,3 +122,22 @@ TEST_CASE("log: a payment that the listener ends has one line of its end, and an
   }
   CHECK(named == 1);
 }
+
+// What is sent is told of, whatever the payment has become: its money may have moved.
+TEST_CASE("log: a transaction of ours with the ref of a payment that ended otherwise is an alarm") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  rig.chain.script().set_down(true);
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.run(rig.engine->cancel(rig.caller("c"), intent.id, "changed mind")).has_value());
+  rig.chain.script().set_down(false);
+  const Lines alarms("sent_and_ended_otherwise");
+  rig.chain.run_elsewhere(
+      {rig.accounts.front(), {0}, *rig.payouts.call(intent), {U256(20'000), U256(500), 100'000}});
+  rig.mine_for(8);
+  REQUIRE(alarms.lines().size() == 1);
+  CHECK(alarms.lines().front().find(domain::text(intent.id)) != std::string::npos);
+  CHECK(alarms.lines().front().find("state=canceled") != std::string::npos);
+}

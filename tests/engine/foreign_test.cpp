@@ -26,15 +26,8 @@ RigOptions by_hand() {
   return options;
 }
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 bool mined_until(Rig& rig, const domain::IntentId& id, IntentState wanted, int seconds) {
-  for (int i = 0; i < seconds && rig.state(id) != wanted; ++i) mine_for(rig, 1);
+  for (int i = 0; i < seconds && rig.state(id) != wanted; ++i) rig.mine_for(1);
   return rig.state(id) == wanted;
 }
 
@@ -56,11 +49,11 @@ TEST_CASE("foreign: an account used elsewhere takes no claims until it is adopte
   rig.start();
   const domain::Intent first = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(first.id, IntentState::confirming, 5'000));
-  mine_for(rig, 5);
+  rig.mine_for(5);
   REQUIRE(rig.state(first.id) == IntentState::settled);
   use_elsewhere(rig, 1);
   use_elsewhere(rig, 2);
-  mine_for(rig, 1);
+  rig.mine_for(1);
   rig.world.run_for(5'000);
   CHECK(is_blocked(rig));
   const domain::Intent waiting = rig.create("two", rig.payout());
@@ -71,7 +64,7 @@ TEST_CASE("foreign: an account used elsewhere takes no claims until it is adopte
       rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "my script"));
   REQUIRE_FALSE(early.has_value());
   CHECK(early.error().code == engine::EngineError::try_again);
-  mine_for(rig, 6);
+  rig.mine_for(6);
   const auto adopted =
       rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "my script"));
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
@@ -96,7 +89,7 @@ TEST_CASE("C2: a payout that the lost part of the store paid is found by its ref
   rig.start();
   const domain::Intent paid = rig.create("lost", rig.payout());
   REQUIRE(rig.reaches(paid.id, IntentState::confirming, 5'000));
-  mine_for(rig, 5);
+  rig.mine_for(5);
   REQUIRE(rig.state(paid.id) == IntentState::settled);
 
   Rig fresh(by_hand());
@@ -128,10 +121,10 @@ TEST_CASE("foreign: a number used by no transaction is answered for, shown, and 
   rig.start();
   const domain::Intent first = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(first.id, IntentState::confirming, 5'000));
-  mine_for(rig, 5);
+  rig.mine_for(5);
   rig.chain.use_number(relayer);
   const domain::TxHash theirs = use_elsewhere(rig, 2);
-  mine_for(rig, 6);
+  rig.mine_for(6);
   rig.world.run_for(4'000);
   CHECK(is_blocked(rig));
   const auto status = rig.run(rig.engine->accounts()).front();
@@ -145,7 +138,7 @@ TEST_CASE("foreign: a number used by no transaction is answered for, shown, and 
   CHECK(early.error().code == engine::EngineError::try_again);
   CHECK(early.error().detail.find("number 1 is used, and no transaction") != std::string::npos);
   const auto mismatches = rig.engine->stats().slot_mismatches;
-  mine_for(rig, 30);
+  rig.mine_for(30);
   CHECK(rig.engine->stats().slot_mismatches == mismatches);
   const auto adopted = adopt();
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
@@ -182,12 +175,12 @@ TEST_CASE("foreign: numbers that nothing is found at hold up the end of no other
   rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
   rig.chain.run_elsewhere(
       {{"stranger"}, {0}, *rig.authorizations.call(last), {U256{2'000}, U256{100}, 60'000}});
-  mine_for(rig, 120);
+  rig.mine_for(120);
   for (std::size_t i = 0; i < 17; ++i) CHECK(rig.state(all[i].id) == IntentState::needs_review);
   CHECK(rig.state(last.id) == IntentState::settled);
   CHECK(rig.detail(last.id).slot->state == SlotState::consumed);
   const auto mismatches = rig.engine->stats().slot_mismatches;
-  mine_for(rig, 60);
+  rig.mine_for(60);
   CHECK(rig.engine->stats().slot_mismatches == mismatches);
   check_audit(rig);
 }
@@ -224,7 +217,7 @@ TEST_CASE(
   for (const domain::Intent& one : settled) {
     REQUIRE(rig.reaches(one.id, IntentState::confirming, 10'000));
   }
-  mine_for(rig, 6);
+  rig.mine_for(6);
   for (const domain::Intent& one : settled) REQUIRE(rig.state(one.id) == IntentState::settled);
   const std::size_t posts = rig.chain.posts().size();
   rig.chain.reorg(6, sim::ScriptedChain::Fate::dropped);
@@ -236,12 +229,12 @@ TEST_CASE(
   CHECK(rig.engine->chains().front().why.find("was final") != std::string::npos);
   CHECK(rig.engine->stats().alarms >= 1);
   const domain::Intent next = rig.create("next", rig.payout());
-  mine_for(rig, 60);
+  rig.mine_for(60);
   CHECK(rig.state(next.id) == IntentState::authorized);
   CHECK(rig.chain.posts().size() == posts);
   SUBCASE("also over a restart") {
     rig.crash();
-    mine_for(rig, 30);
+    rig.mine_for(30);
     CHECK(rig.state(next.id) == IntentState::authorized);
     CHECK(rig.chain.posts().size() == posts);
   }
@@ -264,17 +257,17 @@ TEST_CASE("F7: mined again at another price, a transaction costs what was really
     rig.start();
     const domain::Intent paid = rig.create("one", rig.payout());
     REQUIRE(rig.reaches(paid.id, IntentState::confirming, 10'000));
-    mine_for(rig, 6);
+    rig.mine_for(6);
     REQUIRE(rig.state(paid.id) == IntentState::settled);
     const domain::TxHash hash = *rig.find(paid.id).tx_hash;
     const domain::Amount before = rig.chain.mined(hash)->fee_paid;
     rig.chain.set_base_fee(U256{700});
     rig.chain.reorg(6, sim::ScriptedChain::Fate::repooled);
     if (seen_gone) rig.world.run_for(5'000);
-    mine_for(rig, 4);
+    rig.mine_for(4);
     REQUIRE(
         rig.run(rig.engine->acknowledge(rig.by("ann"), rig.chain.info().id, "looked")).has_value());
-    mine_for(rig, 60);
+    rig.mine_for(60);
     REQUIRE(rig.chain.mined(hash).has_value());
     const domain::Amount after = rig.chain.mined(hash)->fee_paid;
     REQUIRE(after != before);
@@ -332,7 +325,7 @@ TEST_CASE(
     rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
     const domain::TxHash theirs =
         rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
-    mine_for(rig, 6);
+    rig.mine_for(6);
     CHECK(rig.state(intent.id) == IntentState::canceled);
     const auto history = rig.detail(intent.id).history;
     const auto told = [&](const engine::HistoryItem& item) {
@@ -362,7 +355,7 @@ TEST_CASE("C2: what the lost part of the store left in the pool blocks the accou
   REQUIRE_FALSE(early.has_value());
   CHECK(early.error().code == engine::EngineError::try_again);
   fresh.chain.hold_pool(false);
-  mine_for(fresh, 8);
+  fresh.mine_for(8);
   REQUIRE(
       fresh.run(fresh.engine->adopt(fresh.by("ann"), fresh.chain.info().id, relayer, "restored"))
           .has_value());

@@ -12,13 +12,6 @@ namespace {
 
 const domain::Address relayer{"relayer0"};
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 /// What the lost part of a store sent for this payment, and a block that is gone again.
 struct Scene {
   explicit Scene(RigOptions options = by_hand()) : rig(options) {
@@ -28,7 +21,7 @@ struct Scene {
     rig.start();
     rig.world.run_for(3'000);
     first = run(5'000);
-    mine_for(rig, 2);
+    rig.mine_for(2);
     REQUIRE(refs_found() == 1);
     rig.chain.reorg(2, sim::ScriptedChain::Fate::dropped);
     REQUIRE_FALSE(rig.chain.mined(first).has_value());
@@ -60,11 +53,11 @@ struct Scene {
   domain::Intent asked_again() {
     const domain::Intent again = rig.create("lost", rig.payout());
     CHECK(again.ref == paid.ref);
-    mine_for(rig, 8);
+    rig.mine_for(8);
     const auto adopted =
         rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "restored"));
     REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
-    for (int i = 0; i < 90 && rig.state(again.id) != IntentState::settled; ++i) mine_for(rig, 1);
+    for (int i = 0; i < 90 && rig.state(again.id) != IntentState::settled; ++i) rig.mine_for(1);
     return rig.find(again.id);
   }
 
@@ -138,14 +131,14 @@ TEST_CASE("refs: with other accounts configured, a payout that was sent is not s
       // As the store was put back, nothing is claimed before its accounts are answered for.
       rig.chain.script().fail_next(sim::ChainCall::simulate, sim::unknown("no answer"), 5);
     }
-    mine_for(rig, 8);
+    rig.mine_for(8);
     if (!asked_before_it_is_found) {
       again = rig.create(key, rig.payout());
       CHECK(again.ref == paid.ref);
     }
     REQUIRE(rig.run(rig.engine->adopt(rig.by("ann"), rig.chain.info().id, relayer, "restored"))
                 .has_value());
-    mine_for(rig, 60);
+    rig.mine_for(60);
     const IntentState ends = rig.state(again.id);
     CHECK(ends == (asked_before_it_is_found ? IntentState::needs_review : IntentState::settled));
     CHECK(rig.chain.moved(paid.ref) == 1);

@@ -19,13 +19,6 @@ RigOptions by_hand() {
   return options;
 }
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 std::ptrdiff_t steps_with(Rig& rig, const std::string& part) {
   const auto events = rig.run(rig.engine->events(0, 1'000));
   return std::count_if(events.begin(), events.end(), [&](const engine::HistoryItem& item) {
@@ -43,7 +36,7 @@ TEST_CASE("repeats: the same adoption again is answered as before, and adopts no
   const auto use = [&](std::uint64_t sequence) {
     rig.chain.run_elsewhere(
         {account, {sequence}, rig.chain.noop_call(account), {U256{5'000}, U256{500}, 60'000}});
-    mine_for(rig, 8);
+    rig.mine_for(8);
     rig.world.run_for(4'000);
   };
   use(0);
@@ -76,9 +69,9 @@ TEST_CASE(
   rig.start();
   const domain::ChainId chain = rig.chain.info().id;
   const auto halt = [&] {
-    mine_for(rig, 8);
+    rig.mine_for(8);
     rig.chain.reorg(6, sim::ScriptedChain::Fate::dropped);
-    mine_for(rig, 4);
+    rig.mine_for(4);
     return rig.engine->chains().front().why.find("was final") != std::string::npos;
   };
   REQUIRE(halt());
@@ -113,7 +106,7 @@ TEST_CASE(
     REQUIRE(first.has_value());
     CHECK_FALSE(first->replayed);
     CHECK(first->intent.cancel_asked == !early);
-    mine_for(rig, 10);
+    rig.mine_for(10);
     REQUIRE(domain::is_terminal(rig.state(intent.id)));
     const auto again = abandon(ann);
     REQUIRE_MESSAGE(again.has_value(), again.error().detail);

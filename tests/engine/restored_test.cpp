@@ -13,9 +13,15 @@ namespace {
 
 const domain::ChainId without_numbers{"opaque:1"};
 
-/// As an opening finds it that is behind its mark.
-void put_back(Rig& rig) {
-  rig.crash_without_restart();
+RigOptions on_disk(std::uint32_t max_unconsumed) {
+  RigOptions options;
+  options.on_disk = true;
+  options.max_unconsumed = max_unconsumed;
+  return options;
+}
+
+/// As an opening finds it that is behind its mark. Nothing runs on it now.
+void come_back_restored(Rig& rig) {
   rig.run(rig.store->write([](store::Txn& txn) {
     txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
     return 0;
@@ -23,6 +29,27 @@ void put_back(Rig& rig) {
   rig.reopen_store();
   REQUIRE(rig.store->restored().has_value());
   rig.start();
+}
+
+void put_back(Rig& rig) {
+  rig.crash_without_restart();
+  come_back_restored(rig);
+}
+
+/// What the lost part of the store signed, at this number of our first account.
+void send_lost(Rig& rig, const ports::Call& call, std::uint64_t number = 0,
+               std::uint64_t most_for_gas = 20'000) {
+  rig.chain.run_elsewhere(
+      {rig.accounts.front(), {number}, call, {U256(most_for_gas), U256(500), 100'000}});
+}
+
+std::int64_t seconds_left(Rig& rig, const domain::Intent& intent) {
+  return intent.publish_before_s - rig.world.clock().wall_ms() / 1'000;
+}
+
+auto sign(Rig& rig, const std::string& key, const domain::Intent& intent) {
+  return rig.run(
+      rig.engine->authorize(rig.caller(key), intent.id, sim::authorize(intent).signature));
 }
 
 auto adopt(Rig& rig) {
@@ -46,27 +73,14 @@ auto adopt_when_read(Rig& rig) {
 // Found by the simulator (rough, seed 64): the bytes of a payment that the store had lost waited
 // behind a gap, where the chain's count did not show them. Asked for again, it was paid twice.
 TEST_CASE("restored: bytes that wait behind a gap are ended before anything is signed anew") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 4;
-  Rig rig(options);
+  Rig rig(on_disk(4));
   rig.start();
   // What the lost part of the store signed: the payment at number 1, and nothing at 0 any more.
   const domain::Intent again = rig.create("one", rig.payout());
   rig.crash_without_restart();
   REQUIRE(rig.chain.posts().empty());
-  ports::Order lost;
-  lost.sender = rig.accounts.front();
-  lost.sequence = {1};
-  lost.call = *rig.payouts.call(again);
-  lost.fees = {U256(20'000), U256(500), 100'000};
-  rig.chain.run_elsewhere(lost);
-  rig.run(rig.store->write([](store::Txn& txn) {
-    txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
-    return 0;
-  }));
-  rig.reopen_store();
-  rig.start();
+  send_lost(rig, *rig.payouts.call(again), 1);
+  come_back_restored(rig);
   rig.world.run_for(1'000);
   const auto at_once = adopt(rig);
   REQUIRE_FALSE(at_once.has_value());
@@ -81,9 +95,7 @@ TEST_CASE("restored: bytes that wait behind a gap are ended before anything is s
 }
 
 TEST_CASE("restored: lost bytes that nobody mines are replaced, and hold up no number for ever") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 4;
+  RigOptions options = on_disk(4);
   options.config.gap_after_ms = 20'000;
   options.config.policy.stuck_after_ms = 5'000;
   Rig rig(options);
@@ -91,17 +103,8 @@ TEST_CASE("restored: lost bytes that nobody mines are replaced, and hold up no n
   const domain::Intent again = rig.create("one", rig.payout());
   rig.crash_without_restart();
   REQUIRE(rig.chain.posts().empty());
-  ports::Order lost;
-  lost.sender = rig.accounts.front();
-  lost.call = *rig.payouts.call(again);
-  lost.fees = {U256(900), U256(500), 100'000};  // below the base fee
-  rig.chain.run_elsewhere(lost);
-  rig.run(rig.store->write([](store::Txn& txn) {
-    txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
-    return 0;
-  }));
-  rig.reopen_store();
-  rig.start();
+  send_lost(rig, *rig.payouts.call(again), 0, 900);  // below the base fee
+  come_back_restored(rig);
   rig.world.run_for(2'000);
   CHECK(rig.chain.count(rig.accounts.front()) == 0);
   const auto adopted = adopt_when_read(rig);
@@ -115,28 +118,16 @@ TEST_CASE("restored: lost bytes that nobody mines are replaced, and hold up no n
 // The backup was made between the claim and the signature: its number is on record, and not its
 // end.
 TEST_CASE("restored: what a number given before the backup has paid since is not paid again") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 2;
-  Rig rig(options);
+  Rig rig(on_disk(2));
   rig.start();
   rig.signer.fail_next(ports::Unknown{"no answer"});
   const domain::Intent claimed = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(claimed.id, IntentState::settling, 1'000));
   rig.crash_without_restart();
   REQUIRE(rig.chain.posts().empty());
-  ports::Order lost;
-  lost.sender = rig.accounts.front();
-  lost.call = *rig.payouts.call(claimed);
-  lost.fees = {U256(20'000), U256(500), 100'000};
-  rig.chain.run_elsewhere(lost);
+  send_lost(rig, *rig.payouts.call(claimed));
   rig.world.clock().advance_to(rig.world.clock().mono_ms() + 20'000);
-  rig.run(rig.store->write([](store::Txn& txn) {
-    txn.db().execute("UPDATE store_identity SET restored = 'the store was put back'");
-    return 0;
-  }));
-  rig.reopen_store();
-  rig.start();
+  come_back_restored(rig);
   rig.world.run_for(2'000);
   REQUIRE(adopt_when_read(rig).has_value());
   REQUIRE(rig.reaches(claimed.id, IntentState::settled, 120'000));
@@ -144,10 +135,7 @@ TEST_CASE("restored: what a number given before the backup has paid since is not
 }
 
 TEST_CASE("restored: nothing is canceled for having nothing on record until somebody answers") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 2;
-  Rig rig(options);
+  Rig rig(on_disk(2));
   rig.start();
   put_back(rig);
   const domain::Intent waiting = rig.create("one", rig.payout());
@@ -166,28 +154,19 @@ TEST_CASE("restored: nothing is canceled for having nothing on record until some
 // Found by the simulator (hell, seed 5890): the backup was made before the payer signed. Nobody
 // signed again, and when its time was over the payment was called canceled, and had been paid.
 TEST_CASE("restored: a payment whose signature was lost is not called canceled once it is used") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 2;
-  Rig rig(options);
+  Rig rig(on_disk(2));
   rig.start();
   const domain::Intent unsigned_yet = rig.create("one", rig.from_payer());
   rig.crash_without_restart();
   domain::Intent as_it_was = unsigned_yet;
   as_it_was.authorization = sim::authorize(unsigned_yet);
-  ports::Order lost;
-  lost.sender = rig.accounts.front();
-  lost.call = *rig.authorizations.call(as_it_was);
-  lost.fees = {U256(20'000), U256(500), 100'000};
-  rig.chain.run_elsewhere(lost);
-  rig.start();
-  put_back(rig);
+  send_lost(rig, *rig.authorizations.call(as_it_was));
+  come_back_restored(rig);
   rig.world.run_for(2'000);
   REQUIRE(adopt_when_read(rig).has_value());
   REQUIRE(rig.chain.moved(unsigned_yet.ref) == 1);
   SUBCASE("by time") {
-    const std::int64_t left_s = unsigned_yet.publish_before_s - rig.world.clock().wall_ms() / 1'000;
-    rig.world.run_for(1'000 * (left_s + 300));
+    rig.world.run_for(1'000 * (seconds_left(rig, unsigned_yet) + 300));
     CHECK(rig.state(unsigned_yet.id) == IntentState::created);
   }
   SUBCASE("by its caller, by an operator") {
@@ -199,23 +178,36 @@ TEST_CASE("restored: a payment whose signature was lost is not called canceled o
     CHECK(rig.state(unsigned_yet.id) == IntentState::created);
   }
   SUBCASE("signed once more when its window is over, too") {
-    const std::int64_t left_s = unsigned_yet.publish_before_s - rig.world.clock().wall_ms() / 1'000;
-    rig.world.run_for(1'000 * (left_s + 10));
-    const auto again = rig.run(rig.engine->authorize(rig.caller("again"), unsigned_yet.id,
-                                                     sim::authorize(unsigned_yet).signature));
+    rig.world.run_for(1'000 * (seconds_left(rig, unsigned_yet) + 10));
+    const auto again = sign(rig, "again", unsigned_yet);
     REQUIRE_MESSAGE(again.has_value(), again.error().detail);
     CHECK(rig.reaches(unsigned_yet.id, IntentState::settled, 60'000));
     testing::check_paid_once(rig, unsigned_yet);
   }
   SUBCASE("signed once more, it is followed to its end, and nothing is sent for it") {
     const auto posts = rig.chain.posts().size();
-    const auto again = rig.run(rig.engine->authorize(rig.caller("again"), unsigned_yet.id,
-                                                     sim::authorize(unsigned_yet).signature));
+    const auto again = sign(rig, "again", unsigned_yet);
     REQUIRE_MESSAGE(again.has_value(), again.error().detail);
     REQUIRE(rig.reaches(unsigned_yet.id, IntentState::settled, 60'000));
     CHECK(rig.chain.posts().size() == posts);
     testing::check_paid_once(rig, unsigned_yet);
   }
+}
+
+// Told to ask for another, a payer would sign twice for what may have been paid once.
+TEST_CASE("restored: whose signature comes late is not told to ask anew until somebody answers") {
+  Rig rig(on_disk(2));
+  rig.start();
+  const domain::Intent waiting = rig.create("one", rig.from_payer());
+  put_back(rig);
+  rig.world.run_for(1'000 * (seconds_left(rig, waiting) + 10));
+  const auto late = sign(rig, "late", waiting);
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().code == engine::EngineError::try_again);
+  REQUIRE(adopt_when_read(rig).has_value());
+  const auto later = sign(rig, "later", waiting);
+  REQUIRE_FALSE(later.has_value());
+  CHECK(later.error().code == ports::VerifyError::expired);
 }
 
 TEST_CASE("restored: a chain without numbers sends nothing until it is acknowledged") {
@@ -253,9 +245,7 @@ TEST_CASE("restored: a chain without numbers sends nothing until it is acknowled
 }
 
 TEST_CASE("restored: what an operator answered for stays answered for over a restart") {
-  RigOptions options;
-  options.on_disk = true;
-  options.max_unconsumed = 2;
+  RigOptions options = on_disk(2);
   options.accounts = 2;
   Rig rig(options);
   rig.start();

@@ -156,6 +156,13 @@ std::optional<store::JobRow> Rig::job(const domain::IntentId& id) {
   return read([id](store::Txn& txn) { return store::find_job(txn, id); });
 }
 
+void Rig::mine_for(int seconds) {
+  for (int i = 0; i < seconds; ++i) {
+    chain.mine();
+    world.run_for(1'000);
+  }
+}
+
 bool Rig::reaches(const domain::IntentId& id, domain::IntentState wanted, std::int64_t limit_ms) {
   const std::int64_t until_ms = world.clock().mono_ms() + limit_ms;
   while (state(id) != wanted) {

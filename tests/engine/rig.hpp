@@ -57,6 +57,8 @@ class Rig {
   domain::IntentState state(const domain::IntentId& id) { return find(id).state; }
   engine::Detail detail(const domain::IntentId& id);
   std::optional<store::JobRow> job(const domain::IntentId& id);
+  /// Mines a block a second, so that chain time goes on too.
+  void mine_for(int seconds);
   /// Runs until the intent is in this state; false when `limit_ms` passed first.
   bool reaches(const domain::IntentId& id, domain::IntentState wanted, std::int64_t limit_ms);
   store::AuditReport audit();

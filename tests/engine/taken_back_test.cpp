@@ -11,13 +11,6 @@ using testing::RigOptions;
 
 namespace {
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 std::vector<domain::Intent> settled_payouts(Rig& rig, int count) {
   std::vector<domain::Intent> out;
   out.reserve(static_cast<std::size_t>(count));
@@ -25,7 +18,7 @@ std::vector<domain::Intent> settled_payouts(Rig& rig, int count) {
   for (const domain::Intent& one : out) {
     REQUIRE(rig.reaches(one.id, IntentState::confirming, 60'000));
   }
-  mine_for(rig, 8);
+  rig.mine_for(8);
   for (const domain::Intent& one : out) REQUIRE(rig.state(one.id) == IntentState::settled);
   return out;
 }
@@ -63,7 +56,7 @@ TEST_CASE("F7: a number whose consumer no node told of is asked for again") {
   rig.chain.script().fail_next(sim::ChainCall::find, sim::unknown("no answer"), 40);
   rig.world.run_for(5'000);
   CHECK(rig.engine->chains().front().why.find("was final") != std::string::npos);
-  mine_for(rig, 60);
+  rig.mine_for(60);
   CHECK(quarantined(rig, paid) == 3);
   testing::check_audit(rig);
 }

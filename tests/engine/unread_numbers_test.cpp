@@ -9,13 +9,6 @@ using testing::RigOptions;
 
 namespace {
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 bool says_what_to_do(const std::string& text) {
   return text.find("what used number 0 cannot be read") != std::string::npos &&
          text.find("missing trie node") != std::string::npos &&
@@ -36,7 +29,7 @@ TEST_CASE("foreign: where no node keeps old state, an operator is told what to c
   rig.chain.run_elsewhere(
       {account, {0}, rig.chain.noop_call(account), {U256{5'000}, U256{500}, 60'000}});
   const std::uint64_t alarms = rig.engine->stats().alarms;
-  mine_for(rig, 10);
+  rig.mine_for(10);
   const auto report = rig.run(rig.engine->reconcile("ann", chain, account));
   REQUIRE_MESSAGE(report.has_value(), report.error().detail);
   CHECK_MESSAGE(says_what_to_do(report->trouble), report->trouble);
@@ -45,7 +38,7 @@ TEST_CASE("foreign: where no node keeps old state, an operator is told what to c
   CHECK_MESSAGE(says_what_to_do(refused.error().detail), refused.error().detail);
   CHECK(rig.engine->stats().alarms == alarms + 2);  // that it is blocked, and this, once
   // Another endpoint is configured, and answers.
-  mine_for(rig, 120);
+  rig.mine_for(120);
   const auto adopted = rig.run(rig.engine->adopt(rig.by("ann"), chain, account, "mine"));
   REQUIRE_MESSAGE(adopted.has_value(), adopted.error().detail);
   CHECK(rig.run(rig.engine->reconcile("ann", chain, account))->trouble.empty());

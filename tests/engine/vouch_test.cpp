@@ -21,13 +21,6 @@ RigOptions by_hand() {
   return options;
 }
 
-void mine_for(Rig& rig, int seconds) {
-  for (int i = 0; i < seconds; ++i) {
-    rig.chain.mine();
-    rig.world.run_for(1'000);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("vouch: a payment is settled once all nodes say the same of its final transaction") {
@@ -36,7 +29,7 @@ TEST_CASE("vouch: a payment is settled once all nodes say the same of its final 
   const domain::Intent intent = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
   rig.chain.script().fail_next(ChainCall::vouch, sim::unknown("they disagree"), 10);
-  mine_for(rig, 10);
+  rig.mine_for(10);
   CHECK(rig.chain.script().calls(ChainCall::vouch) >= 3);
   CHECK(rig.state(intent.id) == IntentState::confirming);
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 30'000));
@@ -75,10 +68,10 @@ TEST_CASE("vouch: a number is not used up by what one node showed in a block") {
       {{"relayer0"}, {0}, rig.chain.noop_call({"relayer0"}), {U256{5'000}, U256{500}, 60'000}});
   rig.chain.script().fail_next(ChainCall::vouch, sim::unknown("they disagree"), 10'000);
   rig.chain.script().fail_next(ChainCall::consumer, sim::unknown("they disagree"), 10'000);
-  mine_for(rig, 20);
+  rig.mine_for(20);
   CHECK(rig.state(intent.id) == IntentState::confirming);
   // Sent back as stuck by now, its delivery believes it no more than the account did.
-  mine_for(rig, 90);
+  rig.mine_for(90);
   const auto detail = rig.detail(intent.id);
   REQUIRE(detail.slot.has_value());
   CHECK(detail.slot->sequence == domain::Sequence{0});
