@@ -166,3 +166,29 @@ TEST_CASE("refs: a repeated request is answered as before when its account is co
   CHECK(again->intent.ref == second.ref);
   CHECK_FALSE(rig.run(rig.engine->create(rig.caller("new"), named)).has_value());
 }
+
+// Found by the simulator (hell, seed 43946): other bytes at its own number, which the store has
+// lost, had paid. Confirmed on them before they were on record, it stood on nothing.
+TEST_CASE("refs: what a payment is confirmed on is on record before it stands there") {
+  RigOptions options;
+  options.block_ms = 0;
+  options.latency_ms = 300;
+  Rig rig(options);
+  rig.start();
+  for (int i = 0; i < 20; ++i) {
+    rig.chain.script().next_post(sim::NextPost::drop_answer_unknown());
+  }
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::settling, 5'000));
+  for (int i = 0; i < 100 && rig.detail(intent.id).attempts.empty(); ++i) rig.world.run_for(50);
+  REQUIRE_FALSE(rig.detail(intent.id).attempts.empty());
+  rig.crash_without_restart();
+  rig.chain.run_elsewhere(
+      {relayer, {0}, *rig.payouts.call(intent), {U256(20'000), U256(500), 100'000}});
+  rig.chain.mine(6);
+  rig.start();
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 60'000));
+  testing::check_audit(rig);
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+  testing::check_paid_once(rig, intent);
+}
