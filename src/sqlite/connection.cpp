@@ -83,10 +83,7 @@ void SqliteConnection::execute(const char* sql) {
 void SqliteConnection::control(const char* sql) { prepare(sql).step(); }
 
 void SqliteConnection::reset_running() {
-  for (auto* stmt = sqlite3_next_stmt(handle_.db, nullptr); stmt != nullptr;
-       stmt = sqlite3_next_stmt(handle_.db, stmt)) {
-    if (sqlite3_stmt_busy(stmt) != 0) sqlite3_reset(stmt);
-  }
+  while (!handle_.running.empty()) handle_.running.back()->reset();
 }
 
 void SqliteConnection::begin_write() {

@@ -21,7 +21,7 @@ bool only_space(const char* text) {
 
 }  // namespace
 
-SqliteStatement::SqliteStatement(const Handle& handle, std::string_view sql)
+SqliteStatement::SqliteStatement(Handle& handle, std::string_view sql)
     : handle_(handle), text_(sql) {
   const char* tail = nullptr;
   const int rc = sqlite3_prepare_v3(handle_.db, text_.c_str(), static_cast<int>(text_.size()) + 1,
@@ -37,7 +37,10 @@ SqliteStatement::SqliteStatement(const Handle& handle, std::string_view sql)
   columns_ = sqlite3_column_count(stmt_);
 }
 
-SqliteStatement::~SqliteStatement() { sqlite3_finalize(stmt_); }
+SqliteStatement::~SqliteStatement() {
+  reset();
+  sqlite3_finalize(stmt_);
+}
 
 // To SQLite `$2` is a name, numbered by where it first appears; the port's numbers are meant.
 void SqliteStatement::map_parameters() {
@@ -94,7 +97,7 @@ bool SqliteStatement::step() {
   if (handle_.in_write && sqlite3_get_autocommit(handle_.db) != 0) {
     throw sql::Failure(sql::Cause::io, "the transaction ended with an earlier failure");
   }
-  running_ = true;
+  if (!std::exchange(running_, true)) handle_.running.push_back(this);
   const int rc = sqlite3_step(stmt_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) {
@@ -108,7 +111,9 @@ bool SqliteStatement::step() {
 }
 
 void SqliteStatement::reset() {
-  if (std::exchange(running_, false)) sqlite3_reset(stmt_);
+  if (!std::exchange(running_, false)) return;
+  std::erase(handle_.running, this);
+  sqlite3_reset(stmt_);
 }
 
 void SqliteStatement::renew() {

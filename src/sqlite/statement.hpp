@@ -14,15 +14,17 @@
 namespace holdfast::sqlite {
 
 /// What statements and their connection share. Lives as long as the connection.
+class SqliteStatement;
 struct Handle {
   sqlite3* db = nullptr;
   bool in_write = false;  ///< between begin_write and its end
+  std::vector<SqliteStatement*> running = {};  ///< stepped and not reset; seldom more than two
 };
 
 /// Copies `sql` into `out`, which outlives the statement, and prepares it for long use.
 class SqliteStatement final : public sql::Statement {
  public:
-  SqliteStatement(const Handle& handle, std::string_view sql);
+  SqliteStatement(Handle& handle, std::string_view sql);
   ~SqliteStatement() override;
   SqliteStatement(const SqliteStatement&) = delete;
   SqliteStatement& operator=(const SqliteStatement&) = delete;
@@ -52,11 +54,11 @@ class SqliteStatement final : public sql::Statement {
   void need(int column, int type, const char* type_name) const;
   [[noreturn]] void misuse(const std::string& what) const;
 
-  const Handle& handle_;
+  Handle& handle_;
   std::string text_;
   sqlite3_stmt* stmt_ = nullptr;
   int columns_ = 0;
-  bool running_ = false;  ///< stepped and not reset
+  bool running_ = false;  ///< stepped and not reset: the handle lists it
   std::vector<int> parameters_;  ///< SQLite's index of `$1`, `$2`, …
 };
 

@@ -18,6 +18,27 @@ namespace {
 
 constexpr std::int64_t block_ms = 2'000;
 constexpr std::int64_t drain_ms = 5'000;
+constexpr std::uint64_t born_here = 8;  ///< one seed in so many makes its own first store
+
+sqlite::SqliteOptions file_on(const sim::SimDisk& disk) {
+  sqlite::SqliteOptions out;
+  out.path = "pay.db";
+  out.vfs = disk.name();
+  out.lock = out.mark = false;
+  out.checkpoint_pages = 64;
+  out.cache_kib = 4'096;
+  return out;
+}
+
+// A store just made, as most seeds begin with: making it takes a tenth of a seed's time.
+const sim::SimDisk::Image& new_store() {
+  static const sim::SimDisk::Image image = [] {
+    const sim::SimDisk disk("new", 1);
+    sqlite::open_sqlite(file_on(disk))->open_writer();
+    return disk.image();
+  }();
+  return image;
+}
 
 std::vector<domain::Address> account_names(std::size_t count) {
   std::vector<domain::Address> out;
@@ -73,6 +94,7 @@ class TellingSigner final : public ports::Signer {
 Machine::Machine(const Setting& setting, Tally& counts)
     : tally(counts),
       world(setting.seed),
+      first_(setting.seed % born_here == 0 ? sim::SimDisk::Image{} : new_store()),
       disk("sim", sim::Chance(setting.seed ^ 0x6469736bULL).next()),
       weather(sim::Chance(setting.seed ^ 0x77656174ULL).next()),
       chain(world.clock(), chain_options(setting)),
@@ -82,6 +104,7 @@ Machine::Machine(const Setting& setting, Tally& counts)
       payouts_(chain),
       authorizations_(chain),
       signer_(accounts) {
+  disk.put_back(first_);
   const U256 plenty = *U256::from_decimal("1000000000000000000");
   std::vector<domain::Address> owners = accounts;
   owners.push_back(payer);
@@ -101,18 +124,13 @@ Machine::~Machine() {
 }
 
 bool Machine::boot() {
-  sqlite::SqliteOptions file;
-  file.path = "pay.db";
-  file.vfs = disk.name();
-  file.lock = file.mark = false;
-  file.checkpoint_pages = 64;
-  file.cache_kib = 4'096;
   store::StoreOptions options;
   options.waiters = world.executor();
   options.runner = world.executor();
   failed_syncs_ = disk.counts().failed_syncs;
   try {
-    store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file), disk), options);
+    store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file_on(disk)), disk),
+                                            options);
   } catch (const store::StoreUnavailable& error) {
     if (error.cause() == sql::Cause::corrupt) watch.say(2, "the store", error.what());
     return false;

@@ -63,6 +63,7 @@ class Machine {
 
   Tally& tally;
   sim::SimWorld world;
+  sim::SimDisk::Image first_;  ///< what is on the disk at the start; made before the disk is
   sim::SimDisk disk;
   sim::ChainWeather weather;
   sim::ScriptedChain chain;
