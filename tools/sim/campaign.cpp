@@ -120,6 +120,7 @@ class Progress {
   Progress(const Orders& orders, Time::time_point start) : orders_(orders), start_(start) {}
 
   void show(const Sum& sum, bool last) {
+    tell_failed(sum);
     if (!last && seconds_since(shown_) < (isatty(STDERR_FILENO) != 0 ? 1.0 : 15.0)) return;
     shown_ = Time::now();
     const double seconds = std::max(0.001, seconds_since(start_));
@@ -132,9 +133,19 @@ class Progress {
   }
 
  private:
+  // At once: who waits for a long run may look at it meanwhile.
+  void tell_failed(const Sum& sum) {
+    for (const auto& [seed, broken] : sum.failed) {
+      if (told_.insert(seed).second) {
+        std::cerr << "seed " << seed << " failed: " << broken.front() << '\n';
+      }
+    }
+  }
+
   const Orders& orders_;
   Time::time_point start_;
   Time::time_point shown_ = Time::now();
+  std::set<std::uint64_t> told_;
 };
 
 void print_tables(const Tally& tally) {
