@@ -51,6 +51,14 @@ Row row_of(VerifyError error) {
     case VerifyError::insufficient_funds: return {422, "insufficient_funds"};
     case VerifyError::simulation_failed: return {422, "simulation_failed"};
     case VerifyError::node_trouble: return {503, "node_trouble", 1};
+    case VerifyError::not_a_contract: return {422, "not_a_contract"};
+    case VerifyError::not_supported: return {422, "not_supported"};
+    case VerifyError::name_mismatch: return {422, "name_mismatch"};
+    case VerifyError::version_mismatch: return {422, "version_mismatch"};
+    case VerifyError::allowance_missing: return {422, "allowance_missing"};
+    case VerifyError::spender_mismatch: return {422, "spender_mismatch"};
+    case VerifyError::factory_not_allowed: return {422, "factory_not_allowed"};
+    case VerifyError::deployment_failed: return {422, "deployment_failed"};
   }
   return {500, "internal_error"};
 }

@@ -27,6 +27,14 @@ constexpr domain::EnumText<VerifyError> verify_texts[] = {
     {VerifyError::insufficient_funds, "the payer has too little"},
     {VerifyError::simulation_failed, "the contract refuses it"},
     {VerifyError::node_trouble, "no readable answer from the node"},
+    {VerifyError::not_a_contract, "no contract at the asset's address"},
+    {VerifyError::not_supported, "the asset does not support this method"},
+    {VerifyError::name_mismatch, "the asset has another name"},
+    {VerifyError::version_mismatch, "the asset has another version"},
+    {VerifyError::allowance_missing, "the payer allows too little"},
+    {VerifyError::spender_mismatch, "signed for another spender"},
+    {VerifyError::factory_not_allowed, "a wallet factory that is not allowed"},
+    {VerifyError::deployment_failed, "the payer's wallet cannot be made"},
 };
 
 }  // namespace

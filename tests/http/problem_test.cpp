@@ -46,6 +46,14 @@ TEST_CASE("problems: every refusal has its status and a code that is its name") 
       {VerifyError::insufficient_funds, 422, "insufficient_funds", false},
       {VerifyError::simulation_failed, 422, "simulation_failed", false},
       {VerifyError::node_trouble, 503, "node_trouble", true},
+      {VerifyError::not_a_contract, 422, "not_a_contract", false},
+      {VerifyError::not_supported, 422, "not_supported", false},
+      {VerifyError::name_mismatch, 422, "name_mismatch", false},
+      {VerifyError::version_mismatch, 422, "version_mismatch", false},
+      {VerifyError::allowance_missing, 422, "allowance_missing", false},
+      {VerifyError::spender_mismatch, 422, "spender_mismatch", false},
+      {VerifyError::factory_not_allowed, 422, "factory_not_allowed", false},
+      {VerifyError::deployment_failed, 422, "deployment_failed", false},
   };
   for (const Row& row : table) {
     CAPTURE(row.code);

@@ -41,6 +41,7 @@ struct ChainInfo {
   std::int64_t poll_ms = 1000;        ///< how often the head is asked for
   /// The most a transaction may offer per unit of gas, native base units.
   domain::Amount fee_ceiling = domain::Amount::max();
+  std::string network{};  ///< CAIP-2, "eip155:8453"; may be empty
 };
 
 /// What one of our accounts is to run: a target, native value, and calldata or its like.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <holdfast/base/result.hpp>
 #include <holdfast/domain/decide.hpp>
@@ -23,8 +24,16 @@ enum class VerifyError {
   already_used,
   canceled,
   insufficient_funds,
-  simulation_failed,
+  simulation_failed,   ///< the contract refuses, and nobody can say why
   node_trouble,        ///< says nothing about the payment: try again
+  not_a_contract,      ///< no code at the asset's address
+  not_supported,       ///< the asset does not offer what this method needs of it
+  name_mismatch,       ///< the asset signs under another name than is configured
+  version_mismatch,    ///< the asset signs under another version than is configured
+  allowance_missing,   ///< the payer has not let the method's contract take the amount
+  spender_mismatch,    ///< signed for another spender than the method's
+  factory_not_allowed, ///< the payer's wallet is to be made by a factory that is not on the list
+  deployment_failed,   ///< the payer's wallet cannot be made as the signature says
 };
 boost::system::error_code make_error_code(VerifyError error);
 
@@ -32,6 +41,15 @@ boost::system::error_code make_error_code(VerifyError error);
 struct Moment {
   std::int64_t wall_s = 0;
   std::int64_t chain_s = 0;  ///< zero when no block was read yet
+};
+
+/// A token as its payers have to sign for it.
+struct AssetInfo {
+  domain::AssetId asset;
+  std::string name{};     ///< of its EIP-712 domain
+  std::string version{};  ///< of its EIP-712 domain
+  std::vector<std::string> methods{};  ///< that pay with it
+  bool operator==(const AssetInfo&) const = default;
 };
 
 class Method {
@@ -43,6 +61,9 @@ class Method {
   /// True when the payer signs and anyone may run it.
   virtual bool bearer() const = 0;
 
+  /// What payers can sign for with this method; each names this method alone.
+  virtual std::vector<AssetInfo> assets() const { return {}; }
+
   /// Can these terms be paid by this method at all? `bad_terms`.
   virtual Result<void> check_terms(const domain::Terms& terms) const = 0;
   /// What the payer signs, as JSON (EIP-712 typed data); empty when nobody signs. The nonce in it
@@ -51,6 +72,10 @@ class Method {
   /// Does this authorization pay exactly this intent, from now on? Reads only.
   virtual Awaitable<Result<void>> verify(domain::Intent intent, domain::Authorization authorization,
                                          Moment now) = 0;
+  /// The chain refused to run this payment's `call`: why, read from the chain, as one of
+  /// VerifyError. `refusal` as it is where nothing else is seen; `node_trouble` where nothing could
+  /// be read. Reads only, safe to repeat.
+  virtual Awaitable<Error> explain(domain::Intent, Error refusal) { co_return refusal; }
   /// The call that moves the money. A bearer intent must be authorized.
   virtual Result<Call> call(const domain::Intent& intent) const = 0;
   /// What this transaction proves about this intent. `own_hash`: it is one of its own attempts.
