@@ -23,10 +23,10 @@ inline void add_finding(AuditReport& report, int invariant, std::string subject,
 /// connection (where it is a read transaction of its own) and inside a write.
 class SteadyView {
  public:
-  explicit SteadyView(Txn& txn) : txn_(txn) { txn_.db().execute("SAVEPOINT steady_view"); }
+  explicit SteadyView(Txn& txn) : txn_(txn) { txn_.db().prepare("SAVEPOINT steady_view").step(); }
   ~SteadyView() {
     try {
-      txn_.db().execute("RELEASE steady_view");
+      txn_.db().prepare("RELEASE steady_view").step();
     } catch (const sql::Failure& failure) {
       // Only reads stood in it. A connection that cannot end them fails its next call.
       log::warn("store_view_not_ended", {{"why", failure.what()}});

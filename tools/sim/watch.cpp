@@ -113,6 +113,8 @@ void Watch::opened(sql::Connection& db) {
 }
 
 void Watch::committed(sql::Connection& db) {
+  Txn txn(db);
+  const store::SteadyView view(txn);  // all that is read below is of one moment, and begins once
   std::set<std::int64_t> touched;
   const Owners owners_before = owners_;
   const std::int64_t events_before = last_event_;
@@ -279,10 +281,7 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
 void Watch::audit(sql::Connection& db, std::int64_t row) {
   Txn txn(db);
   store::AuditReport report;
-  {
-    const store::SteadyView view(txn);
-    store::audit_payment(txn, report, row);
-  }
+  store::audit_payment(txn, report, row);
   for (const auto& finding : report.findings) {
     say(finding.invariant, finding.subject, finding.sentence);
   }
