@@ -10,12 +10,13 @@ const anvilPath = fileURLToPath(here("../node_modules/@foundry-rs/anvil-linux-am
 export const artifact = JSON.parse(
   readFileSync(here("../contracts/HoldfastToken.json"), "utf8"),
 );
-export const chain = viem.defineChain({
-  id: 31337,
+export const chainOf = (id) => viem.defineChain({
+  id,
   name: "anvil",
   nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
   rpcUrls: { default: { http: [] } },
 });
+export const chain = chainOf(31337);
 export const tokenName = "Holdfast Dollar";
 export const tokenVersion = "1";
 
@@ -45,11 +46,13 @@ export function startAnvil(more = []) {
 }
 
 /** Deploys the token and gives each owner `amount` of it. */
-export async function deployToken(url, owners, amount) {
+export async function deployToken(url, owners, amount, on = chain) {
   const deployer = account(0);
-  const wallet = viem.createWalletClient({ account: deployer, chain, transport: viem.http(url) });
+  const wallet = viem.createWalletClient({
+    account: deployer, chain: on, transport: viem.http(url),
+  });
   const client = viem.createPublicClient({
-    chain,
+    chain: on,
     transport: viem.http(url),
     pollingInterval: 200,
   });

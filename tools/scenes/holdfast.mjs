@@ -8,7 +8,7 @@ import { tokenName, tokenVersion } from "./anvil.mjs";
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
@@ -19,8 +19,14 @@ async function freePort() {
 const hex = (bytes) => "0x" + Buffer.from(bytes).toString("hex");
 
 export class Holdfast {
-  /** `accounts`: those that send, as viem accounts with a key. */
-  static async create({ binary, folder, rpcUrl, token, accounts, engine = "" }) {
+  /**
+   * `accounts`: those that send, as viem accounts with a key. `engine`, `more`: lines for
+   * [engine] and for the chain; `sections`: whole sections before the chain's.
+   */
+  static async create({
+    binary, folder, rpcUrl, token, accounts, chainId = 31337, pollMs = 250, engine = "", more = "",
+    sections = "", scopes = ["pay", "payout", "ops"],
+  }) {
     const self = new Holdfast();
     self.binary = binary;
     self.folder = folder;
@@ -41,18 +47,20 @@ path = "${join(folder, "holdfast.db")}"
 port = ${self.port}
 [engine]
 ${engine}
+${sections}
 [[chain]]
-id = "eip155:31337"
+id = "eip155:${chainId}"
 rpc_url = "${rpcUrl}"
-poll_ms = 250
+poll_ms = ${pollMs}
+${more}
   [[chain.asset]]
   address = "${token}"
   name = "${tokenName}"
   version = "${tokenVersion}"
 ${keys.join("")}`,
     );
-    self.token = await self.verb("keys", "add", "scene", "--scope", "pay", "--scope", "payout",
-      "--scope", "ops", "--config", self.config);
+    self.token = await self.verb("keys", "add", "scene",
+      ...scopes.flatMap((scope) => ["--scope", scope]), "--config", self.config);
     return self;
   }
 

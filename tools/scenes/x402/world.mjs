@@ -1,0 +1,99 @@
+// anvil as Base Sepolia (version 1 knows networks by name only), the token on it, and what an
+// x402 scene asks of the chain. Reads the chain directly, never through a facilitator.
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as viem from "viem";
+import { compile } from "../../contracts/compiler.mjs";
+import {
+  account, artifact, chainOf, deployToken, startAnvil, tokenName, tokenVersion,
+} from "../anvil.mjs";
+import { Holdfast } from "../holdfast.mjs";
+
+export const chainId = 84532;
+export const network = `eip155:${chainId}`;
+export const networkV1 = "base-sepolia";
+export const chain = chainOf(chainId);
+
+/** `owners` get `amount` each. Answers { anvil, client, token, asset, fromBlock }. */
+export async function startWorld({ owners, amount, anvilOptions = [] }) {
+  const anvil = await startAnvil(["--chain-id", String(chainId), ...anvilOptions]);
+  try {
+    const world = await deployToken(anvil.url, owners, amount, chain);
+    const asset = { address: world.token, name: tokenName, version: tokenVersion };
+    return { anvil, asset, ...world };
+  } catch (error) {
+    anvil.process.kill();
+    throw error;
+  }
+}
+
+/** A contract wallet of `owner` (EIP-1271) with `amount` of the token. Its address. */
+export async function deployWallet({ anvil, client, token }, owner, amount) {
+  const wallet = viem.createWalletClient({
+    account: account(0), chain, transport: viem.http(anvil.url),
+  });
+  const { abi, bytecode } = compile("TestWallet");
+  const { contractAddress } = await client.waitForTransactionReceipt({
+    hash: await wallet.deployContract({ abi, bytecode, args: [owner] }),
+  });
+  await client.waitForTransactionReceipt({
+    hash: await wallet.writeContract({
+      address: token, abi: artifact.abi, functionName: "mint", args: [contractAddress, amount],
+    }),
+  });
+  return viem.getAddress(contractAddress);
+}
+
+/** Every Transfer since the token was deployed but the minting: { from, to, value, hash }. */
+export async function transfers({ client, token, fromBlock }) {
+  const events = await client.getContractEvents({
+    address: token, abi: artifact.abi, eventName: "Transfer", fromBlock,
+  });
+  return events
+    .map(({ args, transactionHash }) => ({ ...args, hash: transactionHash }))
+    .filter(({ from }) => from !== viem.zeroAddress);
+}
+
+/** Writes the key of anvil's account `index` to a file of the folder; its path. */
+export function keyFile(folder, index) {
+  const file = join(folder, `reference-${index}.key`);
+  const key = Buffer.from(account(index).getHdKey().privateKey).toString("hex");
+  writeFileSync(file, `0x${key}\n`, { mode: 0o600 });
+  return file;
+}
+
+/** The reference facilitator in a process of its own: { url, process }. */
+export function startReference({ rpcUrl, folder, index = 2 }) {
+  const script = fileURLToPath(new URL("./reference.mjs", import.meta.url));
+  const child = spawn(
+    process.execPath, [script, rpcUrl, String(chainId), keyFile(folder, index)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  return new Promise((resolve, reject) => {
+    child.stdout.on("data", (data) => {
+      const found = /listening on (\d+)/.exec(String(data));
+      if (found) resolve({ url: `http://127.0.0.1:${found[1]}`, process: child });
+    });
+    child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`the reference ended with code ${code}`)));
+  });
+}
+
+/** holdfast as a facilitator: a Holdfast whose `facilitator` is the base URL of its x402 face. */
+export async function createHoldfast({ binary, folder, rpcUrl, token, accounts, ...rest }) {
+  const holdfast = await Holdfast.create({
+    binary, folder, rpcUrl, token, accounts, chainId,
+    scopes: ["x402", "pay"],
+    sections: "[x402]\nenabled = true\n",
+    ...rest,
+  });
+  holdfast.facilitator = `${holdfast.url}/x402`;
+  return holdfast;
+}
+
+/** Permit2 and the exact proxy at their published addresses; Permit2's, or null without them. */
+export async function placePermit2() {
+  return null;
+}
