@@ -21,8 +21,7 @@ export const purchases = (withPermit2) => [
 export function wrongWithAnswer(row, answer, payer) {
   const wrong = [];
   const insist = (holds, sentence) => holds || wrong.push(`${row.what}: ${sentence}`);
-  insist(answer.status === 200, `the shop answered ${answer.status}: ` +
-    `${JSON.stringify(answer.body).slice(0, 300)} ${JSON.stringify(answer.settled)}`);
+  insist(answer.status === 200, `the shop answered ${answer.status}: ${answer.reason}`);
   if (answer.status !== 200) return wrong;
   const { settled } = answer;
   insist(answer.body?.thing === row.id, "another thing than was bought");

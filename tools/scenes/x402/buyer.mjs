@@ -1,6 +1,9 @@
 // A customer with @x402/fetch, unmodified: versions 1 and 2, an ordinary account or a contract
 // wallet, EIP-3009 or Permit2 as the shop asks.
-import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import {
+  decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient,
+} from "@x402/fetch";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { ExactEvmSchemeV1 } from "@x402/evm/v1";
 
@@ -18,29 +21,35 @@ export function buyer(signer, { network, networkV1 }) {
     payments.push(paymentPayload);
   });
   const pay = wrapFetchWithPayment(fetch, client);
+  const http = new x402HTTPClient(client);
 
   return {
     address: signer.address,
-    payments,  // every payload that was ever signed
-    /** { status, body, settled }: what the shop answered, and the settlement it told of. */
-    async buy(url) {
-      const answer = await pay(url);
-      const header =
-        answer.headers.get("PAYMENT-RESPONSE") ?? answer.headers.get("X-PAYMENT-RESPONSE");
-      const text = await answer.text();
-      let body = text;
-      try {
-        body = JSON.parse(text);
-      } catch {
-        // Told as it is.
-      }
-      return {
-        status: answer.status,
-        body,
-        settled: header ? decodePaymentResponseHeader(header) : null,
-      };
-    },
+    payments,  // every payload that was ever signed, the newest last
+    buy: async (url) => read(await pay(url)),
+    /** Presents a payment that was signed before. */
+    present: async (url, payment) =>
+      read(await fetch(url, { headers: http.encodePaymentSignatureHeader(payment) })),
   };
+}
+
+/** { status, body, settled, reason }: what the shop answered, the settlement it told of, and why
+ * it said no. */
+async function read(answer) {
+  const challenge = answer.headers.get("PAYMENT-REQUIRED");
+  const header =
+    answer.headers.get("PAYMENT-RESPONSE") ?? answer.headers.get("X-PAYMENT-RESPONSE");
+  const text = await answer.text();
+  let body = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Told as it is.
+  }
+  const settled = header ? decodePaymentResponseHeader(header) : null;
+  const reason = settled?.errorReason ??
+    (challenge ? decodePaymentRequiredHeader(challenge).error : body?.error);
+  return { status: answer.status, body, settled, reason };
 }
 
 /** The owner of tools/contracts/TestWallet.sol signs for it: one byte in front, as that wallet has

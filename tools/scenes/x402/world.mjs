@@ -3,13 +3,14 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as viem from "viem";
 import { compile } from "../../contracts/compiler.mjs";
 import {
   account, artifact, chainOf, deployToken, startAnvil, tokenName, tokenVersion,
 } from "../anvil.mjs";
-import { Holdfast } from "../holdfast.mjs";
+import { freePort, Holdfast } from "../holdfast.mjs";
 
 export const chainId = 84532;
 export const network = `eip155:${chainId}`;
@@ -64,21 +65,51 @@ export function keyFile(folder, index) {
   return file;
 }
 
-/** The reference facilitator in a process of its own: { url, process }. */
-export function startReference({ rpcUrl, folder, index = 2 }) {
-  const script = fileURLToPath(new URL("./reference.mjs", import.meta.url));
-  const child = spawn(
-    process.execPath, [script, rpcUrl, String(chainId), keyFile(folder, index)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  return new Promise((resolve, reject) => {
-    child.stdout.on("data", (data) => {
-      const found = /listening on (\d+)/.exec(String(data));
-      if (found) resolve({ url: `http://127.0.0.1:${found[1]}`, process: child });
+/** The reference facilitator in a process of its own, which can be killed and started again. */
+export class ReferenceProcess {
+  name = "the reference";
+
+  constructor({ rpcUrl, folder, index = 2 }) {
+    this.rpcUrl = rpcUrl;
+    this.keyFile = keyFile(folder, index);
+  }
+
+  /** Chooses its port; itself. */
+  async ready() {
+    this.port = await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
+    return this;
+  }
+
+  start() {
+    const script = fileURLToPath(new URL("./reference.mjs", import.meta.url));
+    this.process = spawn(
+      process.execPath,
+      [script, this.rpcUrl, String(chainId), this.keyFile, String(this.port)],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    this.exited = new Promise((resolve) => this.process.on("exit", resolve));
+    return new Promise((resolve, reject) => {
+      this.process.stdout.on("data", (data) => {
+        if (String(data).includes("listening on ")) resolve();
+      });
+      this.process.on("error", reject);
+      this.exited.then((code) => reject(new Error(`the reference ended with code ${code}`)));
     });
-    child.on("error", reject);
-    child.on("exit", (code) => reject(new Error(`the reference ended with code ${code}`)));
-  });
+  }
+
+  async kill() {
+    if (!this.process) return;
+    this.process.kill("SIGKILL");
+    await this.exited;
+  }
+}
+
+/** Started at once. */
+export async function startReference(options) {
+  const reference = await new ReferenceProcess(options).ready();
+  await reference.start();
+  return reference;
 }
 
 /** holdfast as a facilitator: a Holdfast whose `facilitator` is the base URL of its x402 face. */
