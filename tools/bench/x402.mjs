@@ -185,7 +185,8 @@ for (const { holds, sentence } of options.holdfast ? judged : []) {
 }
 if (options.json) {
   const machine = { cpus: cpus().length, model: cpus()[0]?.model };
-  writeFileSync(options.json, `${JSON.stringify({ machine, rows: bench.rows, judged }, null, 1)}\n`);
+  const all = { machine, rows: bench.rows, judged };
+  writeFileSync(options.json, `${JSON.stringify(all, null, 1)}\n`);
 }
 for (const step of bench.cleanUp.reverse()) step();
 if (options.keep) console.log(`store, log and configuration are in ${folder}`);

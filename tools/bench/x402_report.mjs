@@ -43,7 +43,10 @@ const columns = [
 const leftAligned = new Set(["", "facilitator"]);
 
 export function table(rows) {
-  const lines = [columns.map(([name]) => name), ...rows.map((one) => columns.map(([, of]) => of(one)))];
+  const lines = [
+    columns.map(([name]) => name),
+    ...rows.map((one) => columns.map(([, of]) => of(one))),
+  ];
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at].length)));
   return lines
     .map((line) => line
@@ -73,7 +76,9 @@ export function judge(rows) {
     must(one.calls <= 3, `RPC calls a settle ${at}: ${one.calls.toFixed(2)}; most 3`);
     const memory = other.rssMb / one.rssMb;
     must(memory >= 5, `RSS ${at}: 1/${memory.toFixed(1)} of the reference's; most 1/5`);
-    if (one.inFlight === 256) must(one.p99 <= 3000, `p99 ${at}: ${one.p99.toFixed(0)} ms; most 3000`);
+    if (one.inFlight === 256) {
+      must(one.p99 <= 3000, `p99 ${at}: ${one.p99.toFixed(0)} ms; most 3000`);
+    }
   }
   const [verify] = of("holdfast", "verify");
   const [verifyOf] = of("reference", "verify");

@@ -50,7 +50,7 @@ async function buyOne(customer, shop, id) {
   let answer = await customer.buy(url);
   const paid = customer.payments.at(-1);
   while (answer.status !== 200 && one.tries < 12) {
-    tell(`purchase ${id}: told ${answer.status}, ${answer.reason}; presents the same payment again`);
+    tell(`purchase ${id}: told ${answer.status}, ${answer.reason}; presents the same payment`);
     await sleep(1000);
     one.tries += 1;
     answer = await customer.present(url, paid);
