@@ -60,6 +60,7 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
     out.any_gone = true;
     const store::SlotMove move{slots[i].id,
                                account->epoch,
+                               slots[i].state,
                                domain::SlotState::reconciliation_required,
                                {},
                                "the chain took back what it called final",

@@ -164,6 +164,7 @@ Awaitable<void> Keeper::act(Open& open, domain::Tend what) {
 Awaitable<void> Keeper::release(const Open& open) {
   const store::SlotMove move{open.it.slot.id,
                              account_.epoch,
+                             open.it.slot.state,
                              domain::SlotState::released,
                              {},
                              "nothing was signed, and its payment does not need it",

@@ -107,7 +107,7 @@ Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
       slot.sequence < account_.counts->latest) {
     ++core_.stats.slot_mismatches;
   }
-  store::SlotMove move{slot.id, account_.epoch, *to, {}, "reconciled", core_.wall_ms()};
+  store::SlotMove move{slot.id, account_.epoch, slot.state, *to, {}, "reconciled", core_.wall_ms()};
   if (*to == domain::SlotState::consumed) move.consumer = open.mined;
   const auto moved = co_await core_.parts.store.write(
       [move](store::Txn& txn) { return store::move_slot(txn, move); });

@@ -77,6 +77,7 @@ Awaitable<void> Keeper::end_used(Open& open) {
     if (!can_wait) co_return;
     const store::SlotMove quarantine{slot.id,
                                      account_.epoch,
+                                     slot.state,
                                      domain::SlotState::reconciliation_required,
                                      {},
                                      "used, and no transaction found there",

@@ -179,6 +179,9 @@ struct PostRecord {
 struct SlotMove {
   domain::SlotId slot;
   std::uint64_t epoch = 0;
+  /// Where it was read to stand, for all moves but to consumed, which brings its own proof: what
+  /// was concluded of a number that has moved since is not true of it any more.
+  domain::SlotState from = domain::SlotState::reserved;
   domain::SlotState to = domain::SlotState::consumed;
   std::optional<domain::MinedTx> consumer;  ///< for consumed: its fee is journalled, once
   std::string why;

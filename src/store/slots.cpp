@@ -164,6 +164,10 @@ Result<void> move_slot(Txn& txn, const SlotMove& move) {
     if (!*changed && posting.empty()) return {};
   } else if (from == move.to) {
     return {};
+  } else if (from != move.from) {
+    return refuse(StoreError::version_conflict,
+                  name_of(row->slot) + " was " + std::string(domain::to_text(move.from)) +
+                      " when it was looked at, and is " + std::string(domain::to_text(from)));
   } else if (!move_along(row->slot, move.to)) {
     return refuse(StoreError::illegal_slot_move, name_of(row->slot) + " cannot go from " +
                                                      std::string(domain::to_text(from)) + " to " +

@@ -14,7 +14,8 @@ TEST_CASE("slot: finality taken back quarantines it, and the books say what was 
   desk.claim(id);
   const Facts now = desk.sign(id);
   const auto move = [&](SlotState to, const std::optional<domain::MinedTx>& by) {
-    store::SlotMove wanted{now.slot->id, desk.epoch, to, by, "test", desk.now_ms};
+    store::SlotMove wanted{now.slot->id, desk.epoch, SlotState::consumed, to,
+                           by,           "test",     desk.now_ms};
     const auto moved = db.write([&](store::Txn& txn) { return store::move_slot(txn, wanted); });
     REQUIRE(moved.has_value());
   };

@@ -273,8 +273,13 @@ TEST_CASE("audit: what a payment's rows must say, and what is found when they do
         *now.slot, other_tx(tx_hash(5), our_account, now.slot->sequence.value))}};
     books.desk.must(fail);
     CHECK(books.audit().good());
-    store::SlotMove back{now.slot->id, books.desk.epoch, domain::SlotState::reconciliation_required,
-                         {},           "reorg",          1};
+    store::SlotMove back{now.slot->id,
+                         books.desk.epoch,
+                         domain::SlotState::consumed,
+                         domain::SlotState::reconciliation_required,
+                         {},
+                         "reorg",
+                         1};
     REQUIRE(
         books.db.write([&](store::Txn& txn) { return store::move_slot(txn, back); }).has_value());
     CHECK(finds(books.audit(), 7, "could run"));

@@ -65,6 +65,7 @@ struct Account {
     store::SlotMove move;
     move.slot = facts.slot->id;
     move.epoch = desk.epoch;
+    move.from = facts.slot->state;
     move.to = SlotState::released;
     REQUIRE(db.write([&](store::Txn& txn) { return store::move_slot(txn, move); }).has_value());
   }

@@ -58,6 +58,7 @@ struct Claims {
     store::SlotMove out;
     out.slot = slot.id;
     out.epoch = desk.epoch;
+    out.from = slot.state;
     out.to = to;
     out.now_ms = desk.now_ms;
     out.why = "test";
@@ -281,14 +282,32 @@ TEST_CASE("slot: only an unsigned one is released") {
   CHECK(refused_with(at.move(at.slot_move(*now.slot, SlotState::released)),
                      StoreError::illegal_slot_move));
   REQUIRE(at.move(at.slot_move(*now.slot, SlotState::reconciliation_required)).has_value());
-  CHECK(refused_with(at.move(at.slot_move(*now.slot, SlotState::released)),
+  const Facts apart = at.desk.facts(id);
+  CHECK(refused_with(at.move(at.slot_move(*apart.slot, SlotState::released)),
                      StoreError::illegal_slot_move));
-  REQUIRE(at.move(at.slot_move(*now.slot, SlotState::broadcast)).has_value());
+  REQUIRE(at.move(at.slot_move(*apart.slot, SlotState::broadcast)).has_value());
   CHECK(at.desk.facts(id).slot->state == SlotState::broadcast);
   // Being there already is no change.
   const auto version = at.desk.facts(id).intent.version;
   REQUIRE(at.move(at.slot_move(*now.slot, SlotState::broadcast)).has_value());
   CHECK(at.desk.facts(id).intent.version == version);
+}
+
+TEST_CASE("slot: what was concluded of a number that has moved since is not done to it") {
+  Claims at;
+  const IntentId id = at.leased(1);
+  at.desk.claim(id);
+  const Facts seen = at.desk.sign(id);
+  store::SlotMove consumed = at.slot_move(*seen.slot, SlotState::consumed);
+  consumed.consumer = other_tx(tx_hash(9), our_account, seen.slot->sequence.value);
+  REQUIRE(at.move(consumed).has_value());
+  // Found nowhere, by whoever looked before that.
+  CHECK(refused_with(at.move(at.slot_move(*seen.slot, SlotState::reconciliation_required)),
+                     StoreError::version_conflict));
+  CHECK(at.desk.facts(id).slot->state == SlotState::consumed);
+  // Whoever saw it consumed may say that this was taken back.
+  REQUIRE(at.move(at.slot_move(*at.desk.facts(id).slot, SlotState::reconciliation_required))
+              .has_value());
 }
 
 TEST_CASE("slot: it is consumed only by a transaction that stands at it, under our epoch") {

@@ -178,6 +178,7 @@ void Walk::listen(const IntentId& id) {
   move.slot = now.slot->id;
   move.epoch = desk_.epoch;
   move.now_ms = desk_.now_ms;
+  move.from = now.slot->state;
   move.to = static_cast<SlotState>(below(6));
   if (move.to == SlotState::consumed) {
     const std::uint64_t sequence = now.slot->sequence.value;
