@@ -6,46 +6,13 @@
 //   in:  { run: { act, url, key, inFlight, seconds? } }
 //        asks for all that was prepared; with `seconds`, over and over for so long
 //   out: { latencies (ms), failures: { reason: times }, elapsed (ms) }
-import { randomBytes } from "node:crypto";
 import { Agent, request } from "node:http";
 import process from "node:process";
-import { authorizationTypes } from "@x402/evm";
 import { account } from "../scenes/anvil.mjs";
+import { signPayment } from "../scenes/x402/payment.mjs";
 
 const payer = account(4);
 let bodies = [];
-
-async function body({ chainId, asset, payTo, amount }) {
-  const authorization = {
-    from: payer.address,
-    to: payTo,
-    value: amount,
-    validAfter: "0",
-    validBefore: String(Math.floor(Date.now() / 1000) + 7200),
-    nonce: `0x${randomBytes(32).toString("hex")}`,
-  };
-  const { address, name, version } = asset;
-  const signature = await payer.signTypedData({
-    domain: { name, version, chainId, verifyingContract: address },
-    types: authorizationTypes,
-    primaryType: "TransferWithAuthorization",
-    message: authorization,
-  });
-  const accepted = {
-    scheme: "exact",
-    network: `eip155:${chainId}`,
-    amount,
-    asset: address,
-    payTo,
-    maxTimeoutSeconds: 300,
-    extra: { name, version },
-  };
-  return JSON.stringify({
-    x402Version: 2,
-    paymentPayload: { x402Version: 2, accepted, payload: { authorization, signature } },
-    paymentRequirements: accepted,
-  });
-}
 
 /** One exchange; the answer as { status, text }, or an exception. */
 function ask(agent, url, key, text) {
@@ -107,7 +74,9 @@ async function run({ act, url, key, inFlight, seconds }) {
 process.on("message", async (message) => {
   if (message.prepare) {
     bodies = [];
-    for (let i = 0; i < message.prepare.count; ++i) bodies.push(await body(message.prepare));
+    for (let i = 0; i < message.prepare.count; ++i) {
+      bodies.push(JSON.stringify(await signPayment({ payer, ...message.prepare })));
+    }
     process.send({ prepared: bodies.length });
   } else {
     process.send(await run(message.run));
