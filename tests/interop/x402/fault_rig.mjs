@@ -58,7 +58,7 @@ export class Rig {
     return { amount, text: JSON.stringify(body), answers: [] };
   }
 
-  /** POST /settle or another act; the answer, or { lost } where none came. Kept with the payment. */
+  /** POST /settle or another act; the answer, or { lost } where none came. */
   async ask(payment, { act = "settle", hangUpAfter } = {}) {
     const url = `${this.holdfast.facilitator}/${act}`;
     const began = Date.now();
