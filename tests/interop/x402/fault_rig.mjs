@@ -6,7 +6,7 @@ import { account } from "../../../tools/scenes/anvil.mjs";
 import { sleep } from "../../../tools/scenes/holdfast.mjs";
 import { signPayment } from "../../../tools/scenes/x402/payment.mjs";
 import {
-  chainId, createHoldfast, startWorld, transfers,
+  chainId, createHoldfast, ReferenceProcess, startWorld, transfers,
 } from "../../../tools/scenes/x402/world.mjs";
 import { FaultNode } from "./fault_node.mjs";
 
@@ -27,14 +27,31 @@ export class Rig {
     this.cleanUp.push(() => this.world.anvil.process.kill());
     this.node = await FaultNode.open(this.world.anvil.url);
     this.cleanUp.push(() => this.node.close());
-    this.holdfast = await createHoldfast({
+    this.holdfast = this.binary === "--reference" ? await this.reference() : await this.ours();
+    this.cleanUp.push(() => this.holdfast.process?.kill("SIGKILL"));
+    await this.holdfast.start();
+  }
+
+  ours() {
+    return createHoldfast({
       binary: this.binary, folder: this.folder, rpcUrl: this.node.url, token: this.world.token,
       accounts: [sender],
       engine: "stuck_after_ms = 3000\nretry_cap_ms = 2000",
       more: "rpc_deadline_ms = 2000",
     });
-    this.cleanUp.push(() => this.holdfast.process?.kill("SIGKILL"));
-    await this.holdfast.start();
+  }
+
+  /** npm's facilitator in holdfast's place, to see what red looks like. It has no books. */
+  async reference() {
+    const one = await new ReferenceProcess({
+      rpcUrl: this.node.url, folder: this.folder, index: 1,
+    }).ready();
+    one.facilitator = one.url;
+    one.stop = async () => {
+      await one.kill();
+      return 0;
+    };
+    return one;
   }
 
   /** Asks anvil itself. */
@@ -133,7 +150,7 @@ export class Rig {
   async checkAll(count) {
     this.current = "at the end";
     let open = [];
-    for (let i = 0; i < 200; ++i) {
+    for (let i = 0; i < 200 && this.holdfast.insist; ++i) {
       const page = await this.holdfast.insist("GET", "/v1/payment_intents?limit=500");
       open = page.payment_intents.filter(({ state }) => state !== "settled");
       if (page.payment_intents.length === count && open.length === 0) break;
