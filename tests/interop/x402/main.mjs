@@ -7,7 +7,7 @@ import { account, tokenName } from "../../../tools/scenes/anvil.mjs";
 import { people, startBalance } from "../../../tools/scenes/x402/people.mjs";
 import { openShop } from "../../../tools/scenes/x402/shop.mjs";
 import {
-  createHoldfast, network, networkV1, placePermit2, startReference, startWorld,
+  createHoldfast, network, networkV1, startReference, startWorld,
 } from "../../../tools/scenes/x402/world.mjs";
 import { purchases, wrongInBooks, wrongOnChain, wrongWithAnswer } from "./scene.mjs";
 
@@ -37,7 +37,6 @@ async function scene() {
     owners: [account(4).address, account(5).address], amount: startBalance,
   });
   cleanUp.push(() => world.anvil.process.kill());
-  const permit2 = await placePermit2(world);
   const facilitator = await startFacilitator(world);
   const shop = await openShop({
     facilitator: facilitator.url, key: facilitator.key, network, networkV1, payTo,
@@ -45,8 +44,8 @@ async function scene() {
   });
   cleanUp.push(shop.close);
 
-  const customers = await people(world, permit2);
-  const rows = purchases(permit2 !== null);
+  const customers = await people(world);
+  const rows = purchases();
   const wrong = [];
   for (const row of rows) {
     const customer = customers[row.who];

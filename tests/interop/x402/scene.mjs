@@ -7,14 +7,12 @@ import { network, networkV1, transfers } from "../../../tools/scenes/x402/world.
 const same = (one, other) => one.toLowerCase() === other.toLowerCase();
 
 /** One row a purchase; its id is the thing's number, which makes its price. */
-export const purchases = (withPermit2) => [
+export const purchases = () => [
   { id: "1", what: "version 2, ordinary account", who: "ordinary", route: "eip3009" },
   { id: "2", what: "version 1, ordinary account", who: "ordinary", route: "v1" },
   { id: "3", what: "version 2, contract wallet", who: "wallet", route: "eip3009" },
   { id: "4", what: "version 1, contract wallet", who: "wallet", route: "v1" },
-  ...(withPermit2
-    ? [{ id: "5", what: "version 2, Permit2", who: "permitting", route: "permit2" }]
-    : []),
+  { id: "5", what: "version 2, Permit2", who: "permitting", route: "permit2" },
 ];
 
 /** Sentences on what is wrong with one purchase's answer; none: all is well. */

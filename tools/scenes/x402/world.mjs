@@ -1,12 +1,12 @@
 // anvil as Base Sepolia (version 1 knows networks by name only), the token on it, and what an
 // x402 scene asks of the chain. Reads the chain directly, never through a facilitator.
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { PERMIT2_ADDRESS, x402ExactPermit2ProxyAddress } from "@x402/evm";
 import * as viem from "viem";
-import { compile } from "../../contracts/compiler.mjs";
 import {
   account, artifact, chainOf, deployToken, startAnvil, tokenName, tokenVersion,
 } from "../anvil.mjs";
@@ -16,17 +16,42 @@ export const chainId = 84532;
 export const network = `eip155:${chainId}`;
 export const networkV1 = "base-sepolia";
 export const chain = chainOf(chainId);
+export const permit2 = PERMIT2_ADDRESS;
+const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
-/** `owners` get `amount` each. Answers { anvil, client, token, asset, fromBlock }. */
+/** Token and contracts in place; `owners` have `amount` of it each. Answers
+ * { anvil, client, token, asset, fromBlock }. */
 export async function startWorld({ owners, amount, anvilOptions = [] }) {
   const anvil = await startAnvil(["--chain-id", String(chainId), ...anvilOptions]);
   try {
     const world = await deployToken(anvil.url, owners, amount, chain);
     const asset = { address: world.token, name: tokenName, version: tokenVersion };
+    await placeContracts({ anvil });
     return { anvil, asset, ...world };
   } catch (error) {
     anvil.process.kill();
     throw error;
+  }
+}
+
+const contract = (name) => JSON.parse(
+  readFileSync(new URL(`../../contracts/${name}.json`, import.meta.url), "utf8"),
+);
+
+/**
+ * What every public chain has at its published address, as our test contracts: Permit2, the x402
+ * proxy for exact payments over it, and Multicall3, by which npm's facilitator finds out why a call
+ * is refused.
+ */
+export async function placeContracts({ anvil }) {
+  const node = viem.createTestClient({ chain, mode: "anvil", transport: viem.http(anvil.url) });
+  const places = [
+    [permit2, "TestPermit2"],
+    [x402ExactPermit2ProxyAddress, "TestExactProxy"],
+    [multicall3, "TestMulticall3"],
+  ];
+  for (const [address, name] of places) {
+    await node.setCode({ address, bytecode: contract(name).runtime });
   }
 }
 
@@ -35,7 +60,7 @@ export async function deployWallet({ anvil, client, token }, owner, amount) {
   const wallet = viem.createWalletClient({
     account: account(0), chain, transport: viem.http(anvil.url),
   });
-  const { abi, bytecode } = compile("TestWallet");
+  const { abi, bytecode } = contract("TestWallet");
   const { contractAddress } = await client.waitForTransactionReceipt({
     hash: await wallet.deployContract({ abi, bytecode, args: [owner] }),
   });
@@ -122,9 +147,4 @@ export async function createHoldfast({ binary, folder, rpcUrl, token, accounts, 
   });
   holdfast.facilitator = `${holdfast.url}/x402`;
   return holdfast;
-}
-
-/** Permit2 and the exact proxy at their published addresses; Permit2's, or null without them. */
-export async function placePermit2() {
-  return null;
 }
