@@ -8,6 +8,8 @@
 #include <boost/url/segments_view.hpp>
 #include <boost/url/url_view.hpp>
 
+#include <holdfast/base/base64.hpp>
+
 #include "evm/http_rpc.hpp"
 
 namespace holdfast::evm {
@@ -18,26 +20,6 @@ namespace urls = boost::urls;
 constexpr std::size_t longest_url = 2048;
 constexpr std::size_t shortest_secret = 4;
 constexpr std::string_view redacted = "[redacted]";
-
-/// RFC 4648, section 4, for the Basic scheme of RFC 7617.
-std::string base64(std::string_view text) {
-  static constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  std::uint32_t bits = 0;
-  unsigned count = 0;
-  for (const char c : text) {
-    bits = (bits << 8) | static_cast<unsigned char>(c);
-    count += 8;
-    while (count >= 6) {
-      count -= 6;
-      out += digits[(bits >> count) & 63U];
-    }
-  }
-  if (count > 0) out += digits[(bits << (6 - count)) & 63U];
-  while (out.size() % 4 != 0) out += '=';
-  return out;
-}
 
 std::string text_of(urls::string_view view) { return std::string(view.data(), view.size()); }
 
@@ -53,7 +35,7 @@ void collect_secrets(const urls::url_view& url, Endpoint& out) {
     add_both(secrets, url.encoded_userinfo());
     add_both(secrets, url.encoded_user());
     add_both(secrets, url.encoded_password());
-    const std::string token = base64(url.userinfo());
+    const std::string token = to_base64(as_bytes(url.userinfo()));  // RFC 7617
     secrets.add(token);
     out.authorization = "Basic " + token;
   }

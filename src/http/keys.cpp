@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <holdfast/base/base64.hpp>
+
 namespace holdfast::http {
 namespace {
 
@@ -11,20 +13,10 @@ constexpr std::size_t longest_name = 64;
 constexpr std::array<std::string_view, 4> scopes = {"pay", "payout", "ops", "x402"};
 
 std::string base64url(ByteView bytes) {
-  static constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  unsigned held = 0;
-  unsigned bits = 0;
-  for (const Byte byte : bytes) {
-    held = (held << 8U) | byte;
-    bits += 8;
-    while (bits >= 6) {
-      bits -= 6;
-      out.push_back(digits[(held >> bits) & 63U]);
-    }
-  }
-  if (bits > 0) out.push_back(digits[(held << (6 - bits)) & 63U]);
+  std::string out = to_base64(bytes);
+  std::ranges::replace(out, '+', '-');
+  std::ranges::replace(out, '/', '_');
+  out.erase(out.find_last_not_of('=') + 1);
   return out;
 }
 
