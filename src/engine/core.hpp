@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/engine/keyed_queue.hpp>
 #include "engine/signal.hpp"
+#include "engine/simulations.hpp"
 #include "engine/task_group.hpp"
 #include "engine/throttle.hpp"
 #include "engine/unit.hpp"
@@ -71,6 +73,8 @@ class Engine::Core {
   KeyedQueue<domain::IntentId> turns;
   Throttle throttle;
   Waiters waiters;
+  Simulations simulations;
+  std::unordered_map<domain::IntentId, int> told;  ///< successes on their way out, by payment
   /// A job may be ready, or there is room for one: the dispatcher looks again.
   void wake();
   std::uint64_t wakes = 0;  ///< so that a wake while the dispatcher leases is not lost

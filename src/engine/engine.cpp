@@ -28,28 +28,6 @@ bool is_theirs(const domain::Intent& intent, const std::optional<domain::CallerI
   return !caller || intent.caller == *caller;
 }
 
-bool is_included(Core& core, const domain::Intent& intent) {
-  Unit* const unit = core.unit(intent.terms.chain);
-  const Watched* const watched = unit == nullptr ? nullptr : unit->watch.find(intent.id);
-  if (watched == nullptr || !watched->inclusion) return false;
-  const domain::MinedTx& tx = watched->inclusion->tx;
-  ports::Method* const method = core.method(intent.terms);
-  if (method == nullptr) return false;
-  const auto evidence = method->evidence(intent, tx, watched->inclusion->own_hash);
-  return evidence.moved == domain::Moved::exact &&
-         domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
-                         unit->view.heights(),
-                         unit->chain.info().answer_at) == domain::Verdict::final;
-}
-
-bool is_reached(Core& core, const domain::Intent& intent, WaitFor level) {
-  using enum domain::IntentState;
-  if (domain::is_terminal(intent.state) || intent.state == needs_review) return true;
-  if (intent.state != confirming) return false;
-  if (level == WaitFor::confirming) return true;
-  return level == WaitFor::included && is_included(core, intent);
-}
-
 }  // namespace
 
 Engine::Engine(boost::asio::any_io_executor executor, Config config, Parts parts)
@@ -205,6 +183,14 @@ std::vector<ChainStatus> Engine::chains() const {
   for (const auto& unit : core_->units) {
     ChainStatus status;
     status.id = unit->id();
+    status.network = unit->chain.info().network;
+    for (const auto& [name, method] : unit->methods) {
+      for (ports::AssetInfo& asset : method->assets()) status.assets.push_back(std::move(asset));
+    }
+    status.can_send = unit->usable && unit->halted.empty() &&
+                      std::ranges::any_of(unit->accounts, [](const AccountState& account) {
+                        return account.counts && account.blocked.empty() && !account.is_unfunded;
+                      });
     status.usable = unit->usable;
     status.why = unit->why;
     status.latest = unit->view.heights().latest;
@@ -234,20 +220,6 @@ Stats Engine::stats() const {
   stats.store_writable = core_->parts.store.usable() && !core_->parts.store.trouble();
   for (const auto& unit : core_->units) stats.watched_now += unit->watch.size();
   return stats;
-}
-
-Awaitable<Result<domain::Intent>> Engine::wait(std::optional<domain::CallerId> caller,
-                                               domain::IntentId id, WaitFor level,
-                                               std::int64_t deadline_ms) {
-  const auto core = core_;
-  const std::int64_t until_ms = core->parts.clock.mono_ms() + deadline_ms;
-  for (;;) {
-    auto intent = co_await find(caller, id);
-    if (!intent || is_reached(*core, *intent, level)) co_return intent;
-    const std::int64_t left_ms = until_ms - core->parts.clock.mono_ms();
-    if (left_ms <= 0 || core->draining || core->broken) co_return intent;
-    co_await core->waiters.wait(id, core->parts.clock, left_ms);
-  }
 }
 
 Awaitable<std::vector<ApiKey>> Engine::api_keys() {

@@ -54,6 +54,13 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
     seen_.simulation = domain::SimulationSeen{Result::refused, call.error().detail};
     co_return Flow::again;
   }
+  // Asked a moment ago, when its payer brought it.
+  const auto known = core_.simulations.take(facts_.intent.id, core_.parts.clock.mono_ms());
+  if (known && facts_.attempts.empty()) {
+    gas_ = *known;
+    seen_.simulation = domain::SimulationSeen{Result::passes, {}};
+    co_return Flow::again;
+  }
   const std::vector<store::Candidate> usable = unit_.candidates(facts_.intent);
   const domain::Address sender = facts_.slot      ? facts_.slot->account
                                  : usable.empty() ? facts_.intent.terms.payer

@@ -1,4 +1,5 @@
-// Owns: the requests of the public face that write: create, authorize, submit, cancel, abandon.
+// Owns: the requests of the public face that write: create, authorize, cancel, abandon. Those of
+// payers who bring a nonce of their own are in submit.cpp.
 // Must never: let what a caller does after the write change what happens to the payment.
 #include "engine/requests.hpp"
 #include <holdfast/domain/refs.hpp>
@@ -27,8 +28,6 @@ std::optional<store::Request> request_of_key(const Caller& caller, std::string_v
   return request_of(caller, route);
 }
 
-namespace {
-
 Result<Answer> answer_of(Result<store::Answered> stored) {
   if (!stored) return at_the_face(stored.error());
   return Answer{std::move(stored->intent), stored->replayed};
@@ -42,7 +41,6 @@ ports::Moment moment(const Core& core, const Unit& unit) {
   return {core.wall_ms() / 1000, unit.view.latest_time_s()};
 }
 
-/// Both doors know a request by its key. Who submits without one is known by what is redeemed.
 store::NewIntent new_intent(const Core& core, const Caller& caller, domain::Intent intent) {
   store::NewIntent out{std::move(intent), request_of(caller, "create"), core.queue_ms(), {}};
   if (!out.intent.authorization) return out;
@@ -56,8 +54,6 @@ store::NewIntent new_intent(const Core& core, const Caller& caller, domain::Inte
   return out;
 }
 
-/// Refused today, because the configuration is another one perhaps: what was answered before is
-/// answered again.
 Awaitable<Result<Answer>> as_answered_before(Core& core, Caller caller, Error refusal) {
   if (caller.idempotency_key.empty()) co_return refusal;
   auto before = co_await core.parts.store.read(
@@ -68,6 +64,17 @@ Awaitable<Result<Answer>> as_answered_before(Core& core, Caller caller, Error re
   if (!before || !*before) co_return refusal;
   co_return answer_of(std::move(**before));
 }
+
+Awaitable<Result<Answer>> store_new(Core& core, store::NewIntent wanted) {
+  const bool has_job = wanted.intent.state == domain::IntentState::authorized;
+  auto stored = co_await core.parts.store.write(
+      [wanted](store::Txn& txn) { return store::create_intent(txn, wanted); });
+  HOLDFAST_KILL_POINT("CREATE4");
+  if (stored && has_job) core.wake();
+  co_return answer_of(std::move(stored));
+}
+
+namespace {
 
 /// A payout that names no account is given one of ours by its id and by how many there are: it
 /// keeps the one it was given before, where its lost part of the store sent it from.
@@ -87,16 +94,6 @@ Awaitable<void> keep_payer(Core& core, const NewPayment& payment, domain::Intent
   if (!found) co_return;
   intent.terms.payer = unit.accounts[*found].address;
   intent.ref = refs[*found];
-}
-
-Awaitable<Result<Answer>> store_new(Core& core, const Caller& caller, domain::Intent intent) {
-  const bool has_job = intent.state == domain::IntentState::authorized;
-  const store::NewIntent wanted = new_intent(core, caller, std::move(intent));
-  auto stored = co_await core.parts.store.write(
-      [wanted](store::Txn& txn) { return store::create_intent(txn, wanted); });
-  HOLDFAST_KILL_POINT("CREATE4");
-  if (stored && has_job) core.wake();
-  co_return answer_of(std::move(stored));
 }
 
 Awaitable<Result<Answer>> answer_move(Core& core, store::Move wanted) {
@@ -121,7 +118,7 @@ Awaitable<Result<Answer>> Engine::create(Caller caller, NewPayment payment) {
   auto intent = intent_of_request(*core, caller, payment);
   if (!intent) co_return co_await as_answered_before(*core, caller, intent.error());
   co_await keep_payer(*core, payment, *intent);
-  co_return co_await store_new(*core, caller, std::move(*intent));
+  co_return co_await store_new(*core, new_intent(*core, caller, std::move(*intent)));
 }
 
 Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, Bytes signature) {
@@ -179,69 +176,6 @@ Awaitable<Result<Answer>> Engine::authorize(Caller caller, domain::IntentId id, 
   wanted.request = request_of(caller, "authorize/" + domain::text(id));
   wanted.authorization = std::move(authorization);
   co_return co_await answer_move(*core, std::move(wanted));
-}
-
-Awaitable<Result<void>> Engine::verify(NewPayment terms, domain::Authorization authorization) {
-  const auto core = core_;
-  auto intent = intent_of_authorization(*core, domain::CallerId{}, terms, authorization, 0);
-  if (!intent) co_return intent.error();
-  Unit& unit = *core->unit(intent->terms.chain);
-  ports::Method& method = *core->method(intent->terms);
-  auto good = co_await method.verify(*intent, authorization, moment(*core, unit));
-  if (!good) co_return good.error();
-  const auto call = method.call(*intent);
-  if (!call) co_return call.error();
-  if (unit.accounts.empty()) {
-    co_return refuse(EngineError::try_again, "no sending account is configured on this chain");
-  }
-  const auto simulated = co_await unit.chain.simulate(unit.accounts.front().address, *call);
-  co_return simulated.match(
-      [](const ports::Simulated&) -> Result<void> { return {}; },
-      [](const ports::Refused& no) -> Result<void> {
-        if (no.kind != ports::RefusalKind::reverted) {
-          return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
-        }
-        return refuse(ports::VerifyError::simulation_failed, "the contract refuses: " + no.message);
-      },
-      [](const ports::NotSent&) -> Result<void> {
-        return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
-      },
-      [](const ports::Unknown&) -> Result<void> {
-        return refuse(ports::VerifyError::node_trouble, "the chain cannot be asked now");
-      });
-}
-
-Awaitable<Result<Answer>> Engine::submit(Caller caller, NewPayment payment,
-                                         domain::Authorization authorization) {
-  const auto core = core_;
-  if (core->draining || core->broken) co_return drained();
-  auto first = intent_of_authorization(*core, caller.id, payment, authorization, 0);
-  if (!first) co_return co_await as_answered_before(*core, caller, first.error());
-  const domain::RedemptionKey key =
-      domain::derive_redemption_key(first->terms, authorization.nonce);
-  // A repeated request gets its first answer, also when that payment ended and what it would have
-  // redeemed is free again.
-  auto before = co_await core->parts.store.read(
-      [wanted = new_intent(*core, caller, *first)](store::Txn& txn) {
-        return store::submitted_before(txn, wanted);
-      });
-  if (!before) co_return at_the_face(before.error());
-  if (*before) co_return answer_of(std::move(**before));
-  const std::uint64_t ended = co_await core->parts.store.read(
-      [key](store::Txn& txn) { return store::ended_redemptions(txn, key); });
-  auto intent = intent_of_authorization(*core, caller.id, payment, authorization, ended);
-  if (!intent) co_return intent.error();
-  // One at a time for this id: its first answer is there before a twin is looked at.
-  const auto turn = co_await core->turns.turn(intent->id);
-  const bool known = co_await core->parts.store.read(
-      [id = intent->id](store::Txn& txn) { return store::find_intent(txn, id).has_value(); });
-  if (!known) {
-    Unit& unit = *core->unit(intent->terms.chain);
-    auto good =
-        co_await core->method(intent->terms)->verify(*intent, authorization, moment(*core, unit));
-    if (!good) co_return good.error();
-  }
-  co_return co_await store_new(*core, caller, std::move(*intent));
 }
 
 Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std::string reason) {

@@ -369,8 +369,20 @@ INSERT INTO submissions SELECT e.request_key, e.intent FROM events e
   ORDER BY e.seq ON CONFLICT (request_key) DO NOTHING;
 )sql";
 
-constexpr const char* scripts[] = {first, second,  third,  fourth, fifth,
-                                   sixth, seventh, eighth, ninth,  tenth};
+// Migration 11: who was told that a payment succeeded (domain/success.hpp).
+constexpr const char* eleventh = R"sql(
+CREATE TABLE successes (
+  intent INTEGER PRIMARY KEY REFERENCES intents (row),
+  life BLOB NOT NULL CHECK (length(life) = 16),
+  asker BLOB CHECK (length(asker) = 32),
+  fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
+  offered_ms INTEGER NOT NULL,
+  delivered_ms INTEGER
+) STRICT;
+)sql";
+
+constexpr const char* scripts[] = {first,   second, third, fourth, fifth,   sixth,
+                                   seventh, eighth, ninth, tenth,  eleventh};
 
 }  // namespace
 

@@ -77,6 +77,11 @@ std::optional<IntentRow> submitted_by(Txn& txn, const RequestKey& key) {
   return load_intent_at(txn, *row);
 }
 
+/// Canceled, or failed by proof 1: what it would have redeemed is free again.
+bool ended_unsent(Txn& txn, std::int64_t row) {
+  return number_of(txn, "SELECT redemption_ended FROM intents WHERE row = $1", row) == 1;
+}
+
 void write_birth(Txn& txn, const IntentRow& row, const Request& request) {
   Event event;
   event.at_ms = row.intent.created_ms;
@@ -100,6 +105,7 @@ Result<std::optional<Answered>> submitted_before(Txn& txn, const NewIntent& want
   if (!row) return std::optional<Answered>{};
   auto before = created_before(txn, *row, wanted);
   if (before.has_error()) return before.error();
+  if (wanted.begins_anew && ended_unsent(txn, row->row)) return std::optional<Answered>{};
   return std::optional(std::move(*before));
 }
 
@@ -140,7 +146,9 @@ Result<Answered> create_intent(Txn& txn, const NewIntent& wanted) {
     return created_before(txn, *there, wanted);
   }
   if (intent.authorization) {
-    execute(txn, "INSERT INTO submissions (request_key, intent) VALUES ($1, $2)",
+    execute(txn,
+            "INSERT INTO submissions (request_key, intent) VALUES ($1, $2)"
+            " ON CONFLICT (request_key) DO UPDATE SET intent = excluded.intent",
             wanted.request.key, row.row);
   }
   HOLDFAST_KILL_POINT("CREATE1");
@@ -216,7 +224,8 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
   return payment->facts();
 }
 
-Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by) {
+Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by,
+                          domain::Actor actor, const std::optional<domain::CallerId>& caller) {
   if (by.request) {
     auto before = earlier_answer(txn, id, *by.request);
     if (before.has_error()) return before.error();
@@ -225,7 +234,8 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
   Move cancel;
   cancel.id = id;
   cancel.to = domain::IntentState::canceled;
-  cancel.actor = domain::Actor::operator_;
+  cancel.actor = actor;
+  cancel.caller = caller;
   cancel.who = by.who;
   cancel.reason = by.why;
   cancel.request = by.request;
@@ -238,7 +248,7 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
       (facts.error().code == domain::TransitionError::illegal_move ||
        facts.error().code == domain::TransitionError::wrong_actor ||
        facts.error().code == StoreError::unproven)) {
-    facts = ask_cancel(txn, id, std::nullopt, domain::Actor::operator_, by);
+    facts = ask_cancel(txn, id, caller, actor, by);
   }
   if (facts.has_error()) return facts.error();
   return Abandoned{facts->intent, std::move(*facts)};

@@ -71,6 +71,9 @@ struct NewIntent {
   std::int64_t queue_ms = 0;
   /// Submitted: the id that the same idempotency key makes where nothing is redeemed.
   std::optional<domain::IntentId> id_by_key = std::nullopt;
+  /// Submitted: where the payment of this very request ended unsent, it is not the answer; another
+  /// begins.
+  bool begins_anew = false;
 };
 
 /// `intent` as the first answer showed it, whatever happened since.

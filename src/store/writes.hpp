@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <holdfast/domain/success.hpp>
 #include <holdfast/store/store.hpp>
 #include "store/model.hpp"
 
@@ -54,8 +55,17 @@ struct Abandoned {
   domain::Intent intent;  ///< as the first answer to this request showed it
   std::optional<domain::Facts> facts;  ///< empty: a repeated request, nothing was written
 };
-/// An operator wants out: canceled where that is possible still, else asked for as above.
-Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by);
+/// An operator, or a caller whose patience ended, wants out: canceled where that is possible still,
+/// else asked for as above. With `caller` only of a payment of theirs.
+Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by,
+                          domain::Actor actor = domain::Actor::operator_,
+                          const std::optional<domain::CallerId>& caller = {});
+
+/// May this asker be told that the payment succeeded? `first` is on record when this returns.
+Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
+                                           const domain::SuccessAsker& asker, std::int64_t now_ms);
+/// The answer that was offered went out; or it did not, and nobody was told: the offer is open again.
+void note_delivered(Txn& txn, const domain::IntentId& id, bool written, std::int64_t now_ms);
 
 // ---- slots and attempts -----------------------------------------------------------------------
 

@@ -145,6 +145,26 @@ struct ChainStatus {
   std::vector<std::string> methods;
   std::vector<std::string> accounts;
   std::vector<std::string> endpoints;  ///< a sentence for each node: host, state, and why
+  std::string network;                 ///< CAIP-2, where the chain has such a name
+  std::vector<ports::AssetInfo> assets;  ///< what payers can sign for
+  bool can_send = false;  ///< an account of ours may claim, and can pay for gas as far as is known
+};
+
+/// How a payment stands for somebody who waits for it.
+struct Standing {
+  domain::Intent intent;
+  /// Of the evidence it stands on, else of its newest attempt; empty: nothing was ever signed.
+  std::optional<domain::TxHash> hash;
+  bool included = false;  ///< its money moved, `answer_at` deep at least
+};
+
+/// May this caller be told that the payment succeeded? See domain/success.hpp.
+enum class SuccessOffer { first, again, taken };
+
+/// What `submit` makes of a request whose payment ended, and nothing was ever signed for it.
+enum class Ended {
+  is_the_answer,  ///< as with every repeated request
+  begins_anew,  ///< another payment begins, for the same authorization
 };
 
 /// A payment in review, with all that may help to end it.
@@ -162,7 +182,7 @@ struct ApiKey {
   std::string name;
   Digest sha256{};
   std::vector<std::string> scopes;  ///< pay, payout, ops, x402
-  std::int64_t created_ms = 0;      ///< wall time, set by add_api_key
+  std::int64_t created_ms = 0;  ///< wall time, set by add_api_key
   std::optional<std::int64_t> revoked_ms;
   std::optional<KeySalt> salt;  ///< where a repeated request is to get the same token
 };
@@ -205,7 +225,7 @@ struct ReconcileReport {
   domain::ChainId chain;
   domain::Address account;
   std::size_t looked_at = 0;  ///< open numbers
-  std::size_t skipped = 0;    ///< a job of theirs is being worked on
+  std::size_t skipped = 0;  ///< a job of theirs is being worked on
   std::string trouble;  ///< why the numbers it does not know cannot be read; empty: they can
   std::vector<Change> changes;
 };
@@ -245,6 +265,9 @@ class Engine {
   // ---- payments
 
   /// Would this authorization pay these terms now? Reads only: nothing is written.
+  /// The method's own checks, then the exact call simulated, then the reason for a refusal. Errors:
+  /// ports::VerifyError, and those of `create`; `try_again` and `node_trouble` say nothing of the
+  /// payment.
   Awaitable<Result<void>> verify(NewPayment terms, domain::Authorization authorization);
 
   /// A new intent: `created`, or `authorized` with its job for a method nobody signs (payout).
@@ -253,9 +276,16 @@ class Engine {
   /// The payer's signature for a created intent: verified, then `authorized` with its job.
   Awaitable<Result<Answer>> authorize(Caller caller, domain::IntentId id, Bytes signature);
   /// Both in one write, for a payer who brings a nonce of their own. The id is derived from what is
-  /// redeemed, so every door leads to the same intent.
+  /// redeemed, so every door leads to the same intent. Refuses what `verify` refuses, and stores
+  /// nothing then; but what somebody else ran already, in exactly this transfer, is followed as
+  /// paid. Safe to repeat. `redemption_taken`: another caller's payment has it.
   Awaitable<Result<Answer>> submit(Caller caller, NewPayment payment,
-                                   domain::Authorization authorization);
+                                   domain::Authorization authorization,
+                                   Ended ended_before = Ended::is_the_answer);
+  /// The payment that redeems exactly this authorization and has not ended unsent, whoever's it is.
+  /// `not_found`. Reads only.
+  Awaitable<Result<domain::Intent>> find_submitted(NewPayment payment,
+                                                   domain::Authorization authorization);
   /// Before settling only; afterwards `too_late` and nothing changes.
   Awaitable<Result<Answer>> cancel(Caller caller, domain::IntentId id, std::string reason);
   /// An operator wants out: cancel if it can be, else `cancel_asked` is recorded and the rules
@@ -282,6 +312,20 @@ class Engine {
   Awaitable<Result<domain::Intent>> wait(std::optional<domain::CallerId> caller,
                                          domain::IntentId id, WaitFor level,
                                          std::int64_t deadline_ms);
+
+  /// Reads only. `not_found`.
+  Awaitable<Result<Standing>> standing(std::optional<domain::CallerId> caller, domain::IntentId id);
+  /// The caller's time is over. Where nothing was signed the payment is canceled, or its cancel is
+  /// asked for, and what came of it within `deadline_ms` is returned: its end, or a hash under
+  /// which it may still be made. Safe to repeat. `not_found`.
+  Awaitable<Result<Standing>> give_up(Caller caller, domain::IntentId id, std::string reason,
+                                      std::int64_t deadline_ms);
+  /// On record before it returns: exactly one success is told for a payment. Whoever gets `first`
+  /// or `again` calls `delivered` once. Without an idempotency key nobody is told twice. Errors:
+  /// `key_reused`, `not_found`; throws what the store throws, and then nobody is to be told.
+  Awaitable<Result<SuccessOffer>> offer_success(Caller caller, domain::IntentId id);
+  /// The answer was written, or it was not: then the next who asks may be told.
+  Awaitable<void> delivered(domain::IntentId id, bool written);
 
   // ---- the operators' desk (scope ops; desk.cpp). `who` signs in the history.
 

@@ -1,0 +1,50 @@
+// Owns: the record of who was told that a payment succeeded.
+#include "store/statements.hpp"
+#include "store/writes.hpp"
+
+#include "store/rows.hpp"
+
+namespace holdfast::store {
+namespace {
+
+std::optional<domain::SuccessTold> told_of(Txn& txn, std::int64_t intent) {
+  return first(
+      txn, "SELECT life, asker, fingerprint, delivered_ms FROM successes WHERE intent = $1",
+      [](const Row& row) {
+        return domain::SuccessTold{row.fixed<domain::InstanceId>(0),
+                                   row.maybe_fixed<domain::AskerKey>(1), row.digest(2),
+                                   !row.null(3)};
+      },
+      intent);
+}
+
+}  // namespace
+
+Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
+                                           const domain::SuccessAsker& asker, std::int64_t now_ms) {
+  const auto row = load_intent(txn, id);
+  if (!row) return refuse(StoreError::not_found, "there is no payment " + text(id));
+  const domain::SuccessOffer offer = domain::offer_of(told_of(txn, row->row), asker);
+  if (offer != domain::SuccessOffer::first) return offer;
+  execute(txn,
+          "INSERT INTO successes (intent, life, asker, fingerprint, offered_ms)"
+          " VALUES ($1, $2, $3, $4, $5)"
+          " ON CONFLICT (intent) DO UPDATE SET life = excluded.life, asker = excluded.asker,"
+          " fingerprint = excluded.fingerprint, offered_ms = excluded.offered_ms",
+          row->row, asker.life, asker.key, asker.fingerprint, now_ms);
+  return offer;
+}
+
+void note_delivered(Txn& txn, const domain::IntentId& id, bool written, std::int64_t now_ms) {
+  const auto row = load_intent(txn, id);
+  if (!row) return;
+  if (written) {
+    execute(txn,
+            "UPDATE successes SET delivered_ms = $2 WHERE intent = $1 AND delivered_ms IS NULL",
+            row->row, now_ms);
+  } else {
+    execute(txn, "DELETE FROM successes WHERE intent = $1 AND delivered_ms IS NULL", row->row);
+  }
+}
+
+}  // namespace holdfast::store
