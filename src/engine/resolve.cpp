@@ -112,8 +112,13 @@ Awaitable<Result<Resolved>> Resolving::run() {
   if (auto done = co_await carry_out(std::move(ruling)); !done) co_return done.error();
   auto answer = co_await answered(false);
   if (!answer) co_return answer.error();
-  ensure(answer->has_value(), "a resolution left no step in the history");
-  co_return **std::move(answer);
+  if (*answer) co_return **std::move(answer);
+  // While the chain was asked, somebody else moved it to where it was wanted: a replay, which
+  // writes nothing.
+  const auto now = co_await core_.parts.store.read(
+      [id = id_](store::Txn& txn) { return store::find_intent(txn, id); });
+  if (!now) co_return refuse(EngineError::not_found, "no such payment intent");
+  co_return Resolved{*now, "it is there already; nothing was changed", false};
 }
 
 Result<void> Resolving::check_wish() const {

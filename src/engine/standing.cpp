@@ -155,7 +155,7 @@ Awaitable<Result<domain::Intent>> Engine::find_submitted(NewPayment payment,
         const std::uint64_t ended = store::ended_redemptions(txn, key);
         return store::find_intent(txn, domain::derive_intent_id(terms, nonce, ended));
       });
-  if (!found || found->authorization != authorization) {
+  if (!found || found->terms != wanted->terms || found->authorization != authorization) {
     co_return refuse(EngineError::not_found, "no payment has this authorization");
   }
   co_return std::move(*found);

@@ -1,5 +1,8 @@
 // The review desk in the running engine: what it reads, what it writes, and what it refuses.
 #include <algorithm>
+#include <optional>
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
 
@@ -323,6 +326,43 @@ TEST_CASE("desk: a payment in review that somebody ran meanwhile needs nobody") 
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 200'000));
   CHECK(rig.find(intent.id).tx_hash == theirs);
   check_paid_once(rig, intent);
+}
+
+// Found by the simulator, rough 1028131.
+TEST_CASE("desk: moved to where it was wanted while the chain was asked, nothing is left to do") {
+  RigOptions options = by_hand();
+  options.latency_ms = 500;
+  Rig rig(options);
+  const domain::Intent intent = in_review(rig, rig.from_payer(), false);
+  const domain::TxHash theirs = run_by_stranger(rig, intent.id);
+  rig.chain.mine(1);
+  rig.start();
+  rig.world.run_for(5'000);
+  std::optional<Result<engine::Resolved>> done;
+  boost::asio::co_spawn(
+      rig.world.executor(),
+      rig.engine->resolve(operator_with("k"), intent.id, as(Resolution::confirming, theirs)),
+      [&](const std::exception_ptr&, Result<engine::Resolved> got) { done = std::move(got); });
+  rig.world.run_for(100);
+  REQUIRE_FALSE(done.has_value());
+  const auto moved = rig.run(rig.store->write([&](store::Txn& txn) {
+    store::Move move;
+    move.id = intent.id;
+    move.to = IntentState::confirming;
+    move.actor = domain::Actor::operator_;
+    move.who = "bob";
+    move.reason = "seen on the explorer";
+    move.tx_hash = theirs;
+    move.now_ms = rig.world.clock().wall_ms();
+    return store::move_intent(txn, move);
+  }));
+  REQUIRE_MESSAGE(moved.has_value(), moved.error().detail);
+  rig.world.run_for(5'000);
+  REQUIRE(done.has_value());
+  REQUIRE_MESSAGE(done->has_value(), done->error().detail);
+  CHECK((*done)->intent.state == IntentState::confirming);
+  CHECK(contains((*done)->note, "nothing was changed"));
+  check_audit(rig);
 }
 
 TEST_CASE("desk: a wish that makes no sense names its field, and changes nothing") {
