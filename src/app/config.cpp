@@ -73,8 +73,29 @@ void read_asset(ConfigReader in, ChainConfig& chain, Seen& seen) {
   } else if (name && version) {
     chain.eip3009.push_back({asset, *name, *version});
   }
+  if (in.flag("permit2", false)) {
+    if (asset == domain::native_asset) {
+      in.problem("permit2", "is for tokens: nobody signs for the native asset");
+    } else {
+      chain.permit2.push_back({asset, name.value_or(""), version.value_or("")});
+    }
+  }
   if (in.flag("payout", true)) chain.payouts.push_back(asset);
   in.refuse_unknown_keys();
+}
+
+void read_wallet_factories(ConfigReader& in, ChainConfig& chain) {
+  constexpr std::size_t most = 100;
+  const std::vector<std::string> texts = in.texts("wallet_factories");
+  if (texts.size() > most) in.problem("wallet_factories", "has more than 100 addresses");
+  for (const std::string& text : texts) {
+    const auto parsed = evm::parse_address(text);
+    if (!parsed) {
+      in.problem("wallet_factories", parsed.error().detail);
+    } else {
+      chain.wallet_factories.push_back(*parsed);
+    }
+  }
 }
 
 void read_account(ConfigReader in, ChainConfig& chain) {
@@ -111,13 +132,14 @@ ChainConfig read_chain(ConfigReader in) {
   chain.evm.max_unconsumed =
       static_cast<std::uint32_t>(in.number("max_unconsumed", chain.evm.max_unconsumed, 1, 10'000));
   chain.evm.poll_ms = in.number("poll_ms", chain.evm.poll_ms, 50, 60'000);
+  read_wallet_factories(in, chain);
   read_fees(in.table("fees"), chain.evm.fees);
   Seen seen;
   auto assets = in.some_tables("asset", "is missing: a chain without assets pays nothing");
   for (ConfigReader& asset : assets) read_asset(asset, chain, seen);
   auto accounts = in.some_tables("account", "is missing: a chain needs one to send from");
   for (ConfigReader& account : accounts) read_account(account, chain);
-  if (!assets.empty() && chain.payouts.empty() && chain.eip3009.empty()) {
+  if (!assets.empty() && chain.payouts.empty() && chain.eip3009.empty() && chain.permit2.empty()) {
     in.problem("asset", "has no asset that a payment can use: payout is off, and no name is given");
   }
   in.refuse_unknown_keys();

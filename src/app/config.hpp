@@ -13,6 +13,7 @@
 #include "app/config_reader.hpp"
 #include "evm/chain.hpp"
 #include "evm/http_rpc.hpp"
+#include "evm/methods/permit2.hpp"
 #include "evm/methods/transfer_authorization.hpp"
 
 namespace holdfast::app {
@@ -36,6 +37,8 @@ struct ChainConfig {
   evm::HttpRpcOptions rpc;  ///< for every endpoint, without its URL
   std::vector<EndpointConfig> endpoints;
   std::vector<evm::Eip3009Asset> eip3009;  ///< for transfer_authorization
+  std::vector<evm::Permit2Asset> permit2;  ///< for permit2
+  std::vector<evm::Address20> wallet_factories;  ///< that transfer_authorization may run
   std::vector<domain::AssetId> payouts;    ///< for payout
   std::vector<AccountConfig> accounts;
 };

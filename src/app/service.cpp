@@ -67,8 +67,14 @@ Result<ChainParts> open_chain(const ChainConfig& config,
   if (!config.eip3009.empty()) {
     evm::TransferAuthorizationOptions options;
     options.assets = config.eip3009;
+    options.wallet_factories = config.wallet_factories;
     parts.methods.push_back(
         std::make_unique<evm::TransferAuthorizationMethod>(std::move(options), *parts.chain));
+  }
+  if (!config.permit2.empty()) {
+    evm::Permit2Options options;
+    options.assets = config.permit2;
+    parts.methods.push_back(std::make_unique<evm::Permit2Method>(std::move(options), *parts.chain));
   }
   if (!config.payouts.empty()) {
     parts.methods.push_back(

@@ -8,9 +8,14 @@
 namespace holdfast::domain {
 namespace {
 
-bool is_use_of(const AuthorizationEvent& event, const Intent& intent) {
-  return !event.canceled && intent.authorization && event.asset == intent.terms.asset &&
+bool is_end_of(const AuthorizationEvent& event, const Intent& intent) {
+  const bool same_method = event.method.value.empty() || event.method == intent.terms.method;
+  return same_method && intent.authorization && event.asset == intent.terms.asset &&
          event.authorizer == intent.terms.payer && event.nonce == intent.authorization->nonce;
+}
+
+bool is_use_of(const AuthorizationEvent& event, const Intent& intent) {
+  return !event.canceled && is_end_of(event, intent);
 }
 
 const AuthorizationEvent* use_in(const Intent& intent, const MinedTx& tx) {
@@ -79,10 +84,8 @@ bool uses_authorization(const Intent& intent, const MinedTx& tx) {
 bool cancels_authorization(const Intent& intent, const MinedTx& tx) {
   if (!tx.succeeded || !intent.authorization) return false;
   return std::any_of(
-      tx.authorizations.begin(), tx.authorizations.end(), [&](const AuthorizationEvent& event) {
-        return event.canceled && event.asset == intent.terms.asset &&
-               event.authorizer == intent.terms.payer && event.nonce == intent.authorization->nonce;
-      });
+      tx.authorizations.begin(), tx.authorizations.end(),
+      [&](const AuthorizationEvent& event) { return event.canceled && is_end_of(event, intent); });
 }
 
 Evidence evidence_of_authorization(const Intent& intent, const MinedTx& tx) {

@@ -58,7 +58,8 @@ bool says_the_same(const domain::MinedTx& one, const domain::MinedTx& other) {
   const auto same_event = [](const domain::AuthorizationEvent& left,
                              const domain::AuthorizationEvent& right) {
     return left.asset == right.asset && left.authorizer == right.authorizer &&
-           left.nonce == right.nonce && left.canceled == right.canceled;
+           left.nonce == right.nonce && left.canceled == right.canceled &&
+           left.method == right.method;
   };
   return one.hash == other.hash && one.block == other.block && one.succeeded == other.succeeded &&
          one.sender == other.sender && one.sequence == other.sequence &&

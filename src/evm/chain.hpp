@@ -104,6 +104,9 @@ class EvmChain final : public ports::Chain {
   Rpc& rpc() { return rpc_; }
   /// The others are configured, and cannot be asked now: what one says against a payment ends none.
   bool is_sole_voice(const Voices& voices) const;
+  /// Whether there is code at an address now. Not remembered. That there is none is believed of all
+  /// endpoints together.
+  ports::Awaitable<ports::Outcome<bool>> has_code(domain::Address address);
   /// The newest block that is final by the rule of `info().finality`: where the endpoints differ,
   /// the lowest.
   ports::Awaitable<ports::Outcome<Header>> final_block();

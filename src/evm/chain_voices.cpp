@@ -234,21 +234,29 @@ ports::Awaitable<Outcome<bool>> EvmChain::has_code_of(Rpc& voice, domain::Addres
   co_return text->size() > 2;
 }
 
-ports::Awaitable<Outcome<bool>> EvmChain::check_code(domain::Address target) {
-  if (has_code_.contains(target)) co_return true;
+ports::Awaitable<Outcome<bool>> EvmChain::has_code(domain::Address address) {
   const Outcome<Voices> voices = co_await rpc_.voices();
   if (voices.ok() == nullptr) co_return voices.failure<bool>();
   const Said<bool> said = co_await everybody<bool>(
-      *voices.ok(), [this, target](Rpc& voice) { return has_code_of(voice, target); });
+      *voices.ok(), [this, address](Rpc& voice) { return has_code_of(voice, address); });
   bool all_answered = true;
   for (const Outcome<bool>& one : said) {
     all_answered = all_answered && one.ok() != nullptr;
-    if (one.ok() == nullptr || !*one.ok()) continue;
-    if (has_code_.size() < most_contracts) has_code_.insert(target);
-    co_return true;
+    if (one.ok() != nullptr && *one.ok()) co_return true;
   }
   if (!all_answered) co_return agreed_failure(said);
-  co_return ports::Refused{ports::RefusalKind::reverted, "no contract at " + target.value};
+  co_return false;
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::check_code(domain::Address target) {
+  if (has_code_.contains(target)) co_return true;
+  const Outcome<bool> there = co_await has_code(target);
+  if (there.ok() == nullptr) co_return there;
+  if (!*there.ok()) {
+    co_return ports::Refused{ports::RefusalKind::reverted, "no contract at " + target.value};
+  }
+  if (has_code_.size() < most_contracts) has_code_.insert(target);
+  co_return true;
 }
 
 // --- posting ----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <holdfast/base/ensure.hpp>
+
 #include "evm/codec_error.hpp"
 
 namespace holdfast::evm {
@@ -85,6 +87,17 @@ Bytes encode_transfer_with_authorization(const TransferAuthorization& authorizat
   abi::CallWriter call(selectors::transfer_with_authorization_bytes);
   write(call, authorization);
   return call.bytes(signature).finish();
+}
+
+Bytes encode_transfer_with_authorization_by_parts(const TransferAuthorization& authorization,
+                                                  ByteView signature) {
+  ensure(signature.size() == 65, "r, s and v are 65 bytes");
+  abi::CallWriter call(selectors::transfer_with_authorization);
+  write(call, authorization);
+  return call.uint(signature[64])
+      .bytes32(*Bytes32::from(signature.first(32)))
+      .bytes32(*Bytes32::from(signature.subspan(32, 32)))
+      .finish();
 }
 
 Bytes encode_cancel_authorization(const CancelAuthorization& authorization,

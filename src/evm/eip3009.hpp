@@ -61,6 +61,9 @@ boost::json::object typed_data_json(const Domain& domain,
 /// transferWithAuthorization(…, uint8 v, bytes32 r, bytes32 s): every EIP-3009 token has it.
 Bytes encode_transfer_with_authorization(const TransferAuthorization& authorization,
                                          const Signature& signature);
+/// The same, of 65 bytes r, s, v as they are: for a contract wallet whatever they mean to it.
+Bytes encode_transfer_with_authorization_by_parts(const TransferAuthorization& authorization,
+                                                  ByteView signature);
 /// transferWithAuthorization(…, bytes signature): tokens that also ask contract wallets (EIP-1271).
 Bytes encode_transfer_with_authorization(const TransferAuthorization& authorization,
                                          ByteView signature);

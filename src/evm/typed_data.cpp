@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include "evm/eip3009.hpp"
+#include "evm/permit2.hpp"
 
 namespace holdfast::evm {
 namespace {
@@ -50,6 +51,35 @@ json::object typed_data_json(const Domain& domain, const TransferAuthorization& 
   out["types"] = std::move(types);
   out["primaryType"] = "TransferWithAuthorization";
   out["domain"] = std::move(domain_json);
+  out["message"] = std::move(message);
+  return out;
+}
+
+json::object typed_data_json(std::uint64_t chain_id, const ExactPermit& permit) {
+  json::object types;
+  types["EIP712Domain"] =
+      members({{"name", "string"}, {"chainId", "uint256"}, {"verifyingContract", "address"}});
+  types["PermitWitnessTransferFrom"] = members({{"permitted", "TokenPermissions"},
+                                                {"spender", "address"},
+                                                {"nonce", "uint256"},
+                                                {"deadline", "uint256"},
+                                                {"witness", "Witness"}});
+  types["TokenPermissions"] = members({{"token", "address"}, {"amount", "uint256"}});
+  types["Witness"] = members({{"to", "address"}, {"validAfter", "uint256"}});
+  json::object message;
+  message["permitted"] =
+      json::object{{"token", to_checksum(permit.token)}, {"amount", permit.amount.decimal()}};
+  message["spender"] = to_checksum(exact_proxy_address);
+  message["nonce"] = permit.nonce.decimal();
+  message["deadline"] = permit.deadline.decimal();
+  message["witness"] =
+      json::object{{"to", to_checksum(permit.to)}, {"validAfter", permit.valid_after.decimal()}};
+  json::object out;
+  out["types"] = std::move(types);
+  out["primaryType"] = "PermitWitnessTransferFrom";
+  out["domain"] = json::object{{"name", "Permit2"},
+                               {"chainId", chain_id},
+                               {"verifyingContract", to_checksum(permit2_address)}};
   out["message"] = std::move(message);
   return out;
 }

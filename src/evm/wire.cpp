@@ -42,6 +42,9 @@ std::vector<Bytes32> read_topics(Fields& log) {
   return out;
 }
 
+/// Far more than any wallet's signature takes.
+constexpr std::size_t longest_settle = 65'536;
+
 /// The three events carry at most one word; more is another contract's own event, read no further.
 constexpr std::size_t event_data_limit = 256;
 
@@ -167,6 +170,10 @@ Read<WireTx> read_tx(const boost::json::value& value) {
   out.value = fields.amount("value");
   const std::string_view input = fields.data("input");
   if (fields.failed()) return fields.refusal();
+  if (out.to == exact_proxy_address && input.size() <= 2 + 2 * longest_settle) {
+    const Result<ExactPermit> settles = decode_settle(*from_hex(input));
+    if (settles) out.settles = *settles;
+  }
   constexpr std::size_t digits = 2 * domain::Ref::size;
   if (input.size() >= 2 + digits) {
     out.tail = domain::Ref::from_text(input.substr(input.size() - digits));

@@ -19,6 +19,7 @@
 
 #include "evm/address.hpp"
 #include "evm/logs.hpp"
+#include "evm/permit2.hpp"
 
 namespace holdfast::evm {
 
@@ -56,6 +57,7 @@ struct WireTx {
   std::uint64_t nonce = 0;
   std::optional<Address20> to;  ///< empty: it creates a contract
   U256 value;
+  std::optional<ExactPermit> settles;  ///< what a call of the exact proxy settles
   std::optional<domain::Ref> tail;  ///< the last 32 bytes of the input, when it has as many
 };
 
@@ -109,7 +111,9 @@ Read<std::vector<FoundLog>> read_logs(const boost::json::value& value, std::size
 /// A transaction and its receipt as one, when both speak of the same transaction in the same block
 /// as `header`; unreadable otherwise (the chain may have changed between two reads).
 /// A log that carries one of the three topics and another shape (an ERC-721 transfer) is left out:
-/// it moved nothing that this engine pays in.
+/// it moved nothing that this engine pays in. A settling call of the exact proxy that succeeded and
+/// moved the owner's tokens used its Permit2 nonce, of which no contract writes a log: that use is
+/// told by the call data, before all logs.
 Read<domain::MinedTx> join(const Header& header, const WireTx& tx, const WireReceipt& receipt);
 /// Every transaction of the block joined with its receipt, in block order. A receipt missing, or of
 /// another block: unreadable. Receipts beyond the transactions listed are passed over: some chains

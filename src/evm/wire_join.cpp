@@ -1,6 +1,8 @@
 // Owns: a transaction and its receipt made one mined transaction of the domain.
+#include <algorithm>
 #include <unordered_map>
 
+#include "evm/method_names.hpp"
 #include "evm/wire.hpp"
 
 namespace holdfast::evm {
@@ -16,7 +18,8 @@ void take(domain::MinedTx& out, const WireEvent& event, const Result<Authorizati
                                 .authorizer = account(read->authorizer),
                                 .nonce = {read->nonce.value},
                                 .canceled = canceled,
-                                .index = event.index});
+                                .index = event.index,
+                                .method = transfer_authorization_name});
 }
 
 void take(domain::MinedTx& out, const WireEvent& event) {
@@ -32,6 +35,22 @@ void take(domain::MinedTx& out, const WireEvent& event) {
                              .amount = read->value,
                              .index = event.index});
   }
+}
+
+// Where no contract is at the proxy's address a call succeeds and does nothing.
+void take_settled(domain::MinedTx& out, const ExactPermit& permit) {
+  const domain::AssetId asset = token(permit.token);
+  const domain::Address owner = account(permit.owner);
+  const bool moved = std::ranges::any_of(out.transfers, [&](const domain::Transfer& transfer) {
+    return transfer.asset == asset && transfer.from == owner;
+  });
+  if (!moved) return;
+  out.authorizations.push_back({.asset = asset,
+                                .authorizer = owner,
+                                .nonce = {permit.nonce.big_endian()},
+                                .canceled = false,
+                                .index = 0,
+                                .method = permit2_name});
 }
 
 }  // namespace
@@ -60,6 +79,7 @@ Read<domain::MinedTx> join(const Header& header, const WireTx& tx, const WireRec
                              .index = 0});
   }
   for (const WireEvent& event : receipt.events) take(out, event);
+  if (receipt.succeeded && tx.settles) take_settled(out, *tx.settles);
   return out;
 }
 

@@ -80,6 +80,7 @@ rpc_url_env = "URL"
 finality = "safe"
 confirmations = 4
 answer_confirmations = 2
+wallet_factories = ["0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"]
 [chain.fees]
 max_fee = "123456789012345678901234567890"
 gas_cap = 21000
@@ -88,6 +89,7 @@ address = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 name = "USD Coin"
 version = "2"
 payout = false
+permit2 = true
 [[chain.account]]
 key_file = "k"
 adopt = 12
@@ -113,6 +115,9 @@ adopt = 12
   CHECK(chain.payouts.empty());
   // The address is kept in its one canonical form.
   CHECK(chain.eip3009.at(0).asset.value == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
+  CHECK(chain.permit2.at(0).asset == chain.eip3009.at(0).asset);
+  CHECK(chain.wallet_factories ==
+        std::vector{*evm::Address20::from_text("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")});
   CHECK(chain.accounts.at(0).adopt == domain::Sequence{12});
 }
 
@@ -304,6 +309,8 @@ TEST_CASE("config: an asset is native or a token with its checksum") {
       {with_line("address = \"native\"", "address = \"native\"\nname = \"N\""),
        "f:6: chain.1.asset.1.name and version come together: they are the token's EIP-712 domain\n"
        "f:6: chain.1.asset.1.name is for tokens: nobody signs for the native asset\n"},
+      {with_line("address = \"native\"", "address = \"native\"\npermit2 = true"),
+       "f:6: chain.1.asset.1.permit2 is for tokens: nobody signs for the native asset\n"},
       {with_line("address = \"native\"", "address = \"" + token + "\"\nversion = \"2\""),
        "f:4: chain.1.asset.1.name and version come together: they are the token's EIP-712 "
        "domain\n"},

@@ -1,6 +1,9 @@
 // An intent of the method transfer_authorization, signed by alice.
 #pragma once
 
+#include <map>
+#include <set>
+
 #include <holdfast/domain/refs.hpp>
 
 #include "evm/chain_node.hpp"
@@ -62,11 +65,45 @@ struct AuthorizationBench : Bench {
   explicit AuthorizationBench(TransferAuthorizationOptions options = {})
       : method(with_token(std::move(options)), chain) {
     node.overrides["eth_call"] = always(json::value(domain_separator(token_domain).hex()));
+    node.overrides["eth_getCode"] = [this](const json::array& params) -> Answer {
+      return json::value(contracts.contains(std::string(params.at(0).as_string())) ? "0x60" : "0x");
+    };
   }
   static TransferAuthorizationOptions with_token(TransferAuthorizationOptions options) {
     options.assets = {{{token}, "Holdfast Token", "1"}};
     return options;
   }
+  /// The token answers as a contract does: each function by its selector, all others revert.
+  void let_the_token_tell(std::map<std::string, std::string> answers) {
+    node.overrides["eth_call"] = [answers =
+                                      std::move(answers)](const json::array& params) -> Answer {
+      const std::string data(params.at(0).as_object().at("data").as_string());
+      const auto found = answers.find(data.substr(0, 10));
+      if (found == answers.end()) {
+        return ports::Refused{ports::RefusalKind::reverted, "reverted without a reason"};
+      }
+      return json::value(found->second);
+    };
+  }
+  /// A token that has nothing to complain about.
+  static std::map<std::string, std::string> content() {
+    return {{"0xe94a0102", word(0)},
+            {"0x06fdde03", text_answer("Holdfast Token")},
+            {"0x54fd4d50", text_answer("1")},
+            {"0x3644e515", domain_separator(token_domain).hex()},
+            {"0x70a08231", word(1'000'000)}};
+  }
+  /// A dynamic string of the ABI.
+  static std::string text_answer(std::string_view text) {
+    Bytes out;
+    abi::append_word(out, U256(32));
+    abi::append_word(out, U256(text.size()));
+    out.insert(out.end(), text.begin(), text.end());
+    out.resize((out.size() + 31) / 32 * 32);
+    return to_0x(out);
+  }
+
+  std::set<std::string> contracts{token};  ///< where there is code
   TransferAuthorizationMethod method;
 };
 

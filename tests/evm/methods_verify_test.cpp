@@ -58,16 +58,18 @@ TEST_CASE("transfer_authorization: the token's domain is read once, and only aft
   bench.node.overrides["eth_call"] = always(Answer(ports::Unknown{"time-out", false}));
   check_refused(run(bench.method.verify(intent, sign_authorization(intent), inside)),
                 {VerifyError::node_trouble, "the node did not answer"});
-  bench.node.overrides["eth_call"] = always(json::value(word(1)));
+  auto told = AuthorizationBench::content();
+  told["0x3644e515"] = word(1);
+  bench.let_the_token_tell(told);
   check_refused(run(bench.method.verify(intent, sign_authorization(intent), inside)),
-                {VerifyError::bad_terms, "asset: " + token + " has another EIP-712 domain"});
-  for (const Answer& none :
-       {Answer(json::value("0x")),
-        Answer(ports::Refused{ports::RefusalKind::reverted, "reverted without a reason"})}) {
-    bench.node.overrides["eth_call"] = always(none);
-    check_refused(run(bench.method.verify(intent, sign_authorization(intent), inside)),
-                  {VerifyError::bad_terms, "asset: " + token + " does not answer"});
-  }
+                {VerifyError::name_mismatch, "asset: " + token + " has another EIP-712 domain"});
+  told["0x54fd4d50"] = AuthorizationBench::text_answer("2");
+  bench.let_the_token_tell(told);
+  check_refused(run(bench.method.verify(intent, sign_authorization(intent), inside)),
+                {VerifyError::version_mismatch, "asset: " + token});
+  bench.contracts.clear();
+  check_refused(run(bench.method.verify(intent, sign_authorization(intent), inside)),
+                {VerifyError::not_a_contract, "asset: "});
   bench.node.overrides["eth_call"] = always(json::value(domain_separator(token_domain).hex()));
   bench.node.asked.clear();
   for (int i = 0; i < 3; ++i) {
@@ -259,7 +261,7 @@ TEST_CASE("transfer_authorization: there is no call before it was signed, or of 
   REQUIRE_FALSE(unsigned_call.has_value());
   CHECK(unsigned_call.error().code == VerifyError::bad_terms);
   domain::Intent intent = signed_intent();
-  intent.authorization->signature = malleable(intent.authorization->signature);
+  intent.authorization->signature.clear();
   const auto call = bench.method.call(intent);
   REQUIRE_FALSE(call.has_value());
   CHECK(call.error().code == VerifyError::bad_signature);

@@ -109,6 +109,15 @@ std::string tail_of(std::string_view text) {
   return out;
 }
 
+json::value artifact(std::string_view contract) {
+  const std::string path =
+      HOLDFAST_SOURCE_DIR "/tools/contracts/" + std::string(contract) + ".json";
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) fail("tools/contracts/" + std::string(contract) + ".json cannot be read");
+  return json::parse(text);
+}
+
 }  // namespace
 
 std::string Anvil::binary() {
@@ -216,15 +225,18 @@ void Anvil::mine(unsigned blocks) const {
 }
 
 std::string Anvil::deploy_token(std::string_view name, std::string_view version) const {
-  std::ifstream file(HOLDFAST_SOURCE_DIR "/tools/contracts/HoldfastToken.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.empty()) fail("tools/contracts/HoldfastToken.json cannot be read");
-  const json::value artifact = json::parse(text);
   const std::string first = tail_of(name);
-  const std::string data = std::string(artifact.at("bytecode").as_string()) + word(64) +
-                           word(64 + first.size() / 2) + first + tail_of(version);
-  const json::value receipt = send(dev_accounts().front().address, "", data);
+  return deploy("HoldfastToken", word(64) + word(64 + first.size() / 2) + first + tail_of(version));
+}
+
+std::string Anvil::deploy(std::string_view contract, const std::string& arguments) const {
+  const std::string code(artifact(contract).at("bytecode").as_string());
+  const json::value receipt = send(dev_accounts().front().address, "", code + arguments);
   return std::string(receipt.at("contractAddress").as_string());
+}
+
+void Anvil::place(const std::string& address, std::string_view contract) const {
+  call("anvil_setCode", json::array{address, artifact(contract).at("runtime")});
 }
 
 void Anvil::mint(const std::string& token, const std::string& to, std::uint64_t amount) const {

@@ -49,6 +49,11 @@ class Anvil {
   /// tools/contracts/HoldfastToken.json, from the first account; the token's address (EIP-55 is up
   /// to the caller: as the node gives it, lower case).
   std::string deploy_token(std::string_view name, std::string_view version) const;
+  /// The code of tools/contracts/<contract>.json at an address, as `anvil_setCode` puts it there:
+  /// without what a constructor does.
+  void place(const std::string& address, std::string_view contract) const;
+  /// The same by a transaction; `arguments` are the constructor's, hex without "0x". The address.
+  std::string deploy(std::string_view contract, const std::string& arguments = "") const;
   void mint(const std::string& token, const std::string& to, std::uint64_t amount) const;
   /// Units of a token, which must be fewer than 2^64.
   std::uint64_t token_balance(const std::string& token, const std::string& account) const;

@@ -25,6 +25,9 @@ struct AuthorizationEvent {
   Nonce nonce;
   bool canceled = false;
   std::uint32_t index = 0;
+  /// Whose authorization: two methods may know the same nonce of one payer, and each is used by its
+  /// own. Empty on a chain with one such method.
+  MethodName method{};
 };
 
 /// One transaction in a block. Everything here was read from a node, nothing is inferred.
@@ -35,7 +38,7 @@ struct MinedTx {
   bool succeeded = false;
   Address sender;
   Sequence sequence;  ///< the sender's; zero on chains without sequences
-  Amount fee_paid;    ///< native base units
+  Amount fee_paid;  ///< native base units
   std::vector<Transfer> transfers;
   std::vector<AuthorizationEvent> authorizations;
   std::optional<Ref> trailing_ref;  ///< the last 32 bytes of its calldata

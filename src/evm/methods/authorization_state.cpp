@@ -1,6 +1,7 @@
 // Owns: reading what became of a payer's authorization on the chain.
 #include <algorithm>
 
+#include "evm/methods/bearer_state.hpp"
 #include "evm/methods/transfer_authorization.hpp"
 
 namespace holdfast::evm {
@@ -52,18 +53,11 @@ bool is_end_of(const Key& key, const FoundLog& found) {
          log.topics[1] == word_of(key.payer) && log.topics[2] == key.nonce;
 }
 
-bool cancels(const domain::Intent& intent, const domain::MinedTx& tx) {
-  return std::ranges::any_of(tx.authorizations, [&](const domain::AuthorizationEvent& event) {
-    return event.canceled && event.asset == intent.terms.asset &&
-           event.authorizer == intent.terms.payer && event.nonce == intent.authorization->nonce;
-  });
-}
-
 /// What the transaction that ended the authorization made of it.
 AuthorizationSeen::Result result_of(const domain::Intent& intent, const domain::MinedTx& tx,
                                     bool by_cancel) {
   using enum AuthorizationSeen::Result;
-  if (by_cancel) return cancels(intent, tx) ? canceled : unknown;
+  if (by_cancel) return domain::cancels_authorization(intent, tx) ? canceled : unknown;
   switch (domain::evidence_of_authorization(intent, tx).moved) {
     case domain::Moved::exact:
     case domain::Moved::less: return used_exactly;
@@ -88,48 +82,14 @@ ports::Awaitable<std::optional<bool>> TransferAuthorizationMethod::state(
 
 ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::read_authorization(
     domain::Intent intent) {
-  AuthorizationSeen seen;
-  if (!intent.authorization || !terms_of(intent)) co_return seen;
-  const Outcome<Voices> voices = co_await chain_.rpc().voices();
-  if (voices.ok() == nullptr) co_return seen;
-  // That it was used is looked for where one of them knows of it; that it was not is believed of
-  // all of them together: one that is behind would have a payment end that somebody else has made.
-  bool all_answered = true;
-  for (Rpc* voice : *voices.ok()) {
-    const std::optional<bool> ended = co_await state(*voice, intent, "latest");
-    if (ended && *ended) co_return co_await used(intent);
-    all_answered = all_answered && ended;
-  }
-  if (!all_answered) co_return seen;
-  co_return co_await unused(intent);
-}
-
-/// The block first, then the state of exactly that block: a state read before its block could be
-/// older than the time it is claimed for. Every endpoint is asked, each for its own final block:
-/// the earliest of their times is the one that all of them vouch for.
-ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::unused(
-    const domain::Intent& intent) {
-  AuthorizationSeen seen;
-  seen.result = AuthorizationSeen::Result::unused;
-  const Outcome<Voices> voices = co_await chain_.rpc().voices();
-  if (voices.ok() == nullptr) co_return seen;
-  std::optional<std::int64_t> earliest_s;
-  bool all_answered = true;
-  for (Rpc* voice : *voices.ok()) {
-    const Outcome<Header> final = co_await chain_.final_block_of(*voice);
-    if (final.ok() == nullptr) {
-      all_answered = false;
-      continue;
-    }
-    const std::optional<bool> ended =
-        co_await state(*voice, intent, quantity(final.ok()->ref.height));
-    // Ended in a final block and not in the newest: nodes that disagree, and none is believed.
-    if (ended && *ended) co_return AuthorizationSeen{};
-    all_answered = all_answered && ended;
-    earliest_s = std::min(earliest_s.value_or(final.ok()->time_s), final.ok()->time_s);
-  }
-  if (all_answered && !chain_.is_sole_voice(*voices.ok())) seen.unused_at_final_s = earliest_s;
-  co_return seen;
+  if (!intent.authorization || !terms_of(intent)) co_return AuthorizationSeen{};
+  const StateOf state_of = [&](Rpc& voice, std::string at) {
+    return state(voice, intent, std::move(at));
+  };
+  const std::optional<bool> ended = co_await has_ended(chain_, state_of);
+  if (!ended) co_return AuthorizationSeen{};
+  if (*ended) co_return co_await used(intent);
+  co_return co_await seen_unused(chain_, state_of);
 }
 
 ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::used(
@@ -139,19 +99,14 @@ ports::Awaitable<AuthorizationSeen> TransferAuthorizationMethod::used(
   if (head.ok() == nullptr) co_return seen;
   const std::optional<Use> use = co_await find_use(intent, head.ok()->latest.height);
   if (!use) co_return seen;
-  // Final as of before the transaction is read: its block is then checked to be canonical still.
-  const Outcome<Header> final = co_await chain_.final_block();
-  if (final.ok() == nullptr) co_return seen;
-  Outcome<ports::Whereabouts> found = co_await chain_.find(use->tx);
-  if (found.ok() == nullptr || !found.ok()->tx) co_return seen;
-  seen.result = result_of(intent, *found.ok()->tx, use->canceled);
+  std::optional<ReadUse> read = co_await read_use(chain_, use->tx);
+  if (!read) co_return seen;
+  seen.result = result_of(intent, read->tx, use->canceled);
   if (seen.result == AuthorizationSeen::Result::unknown) co_return seen;
-  seen.tx = std::move(found.ok()->tx);
-  seen.is_final = seen.tx->block.height <= final.ok()->ref.height;
-  // A payment fails by a use on other terms or a cancel: not on one endpoint's word.
+  seen.tx = std::move(read->tx);
+  seen.is_final = read->is_final;
   if (seen.result != AuthorizationSeen::Result::used_exactly && seen.is_final) {
-    const Outcome<bool> vouched = co_await chain_.vouch(*seen.tx, ports::Says::unpaid);
-    seen.is_final = vouched.ok() != nullptr;
+    seen.is_final = co_await is_vouched_unpaid(chain_, *seen.tx);
   }
   co_return seen;
 }

@@ -8,10 +8,27 @@
 #include <holdfast/base/ensure.hpp>
 
 #include "evm/erc20.hpp"
+#include "evm/methods/bearer_terms.hpp"
+#include "evm/methods/wallet_signature.hpp"
+#include "evm/multicall3.hpp"
 
 namespace holdfast::evm {
 
 using ports::VerifyError;
+
+namespace {
+
+constexpr std::size_t most_deployed = 1'024;
+
+/// 65 bytes go by their parts, which every EIP-3009 token takes; tokens that ask wallets put them
+/// together again (FiatToken v2.2). Everything else goes as `bytes`.
+Bytes encode_as_signed(const TransferAuthorization& what, ByteView signature) {
+  const Bytes taken = as_contracts_take_it(signature);
+  return taken.size() == 65 ? encode_transfer_with_authorization_by_parts(what, taken)
+                            : encode_transfer_with_authorization(what, ByteView(taken));
+}
+
+}  // namespace
 
 TransferAuthorizationMethod::TransferAuthorizationMethod(TransferAuthorizationOptions options,
                                                          EvmChain& chain)
@@ -60,80 +77,68 @@ std::string TransferAuthorizationMethod::typed_data(const domain::Intent& intent
                       signed_terms(intent, *terms, {intent.ref.value}, intent.validity)));
 }
 
-Result<void> TransferAuthorizationMethod::check_window(const domain::Intent& intent,
-                                                       const domain::Validity& signed_window,
-                                                       ports::Moment now) const {
-  const auto text = [](std::int64_t seconds) { return std::to_string(seconds); };
-  if (signed_window != intent.validity) {
-    return refuse(VerifyError::wrong_signer,
-                  "validity: signed for another window than this payment's, which is after " +
-                      text(intent.validity.after_s) + " and before " +
-                      text(intent.validity.before_s));
+std::vector<ports::AssetInfo> TransferAuthorizationMethod::assets() const {
+  std::vector<ports::AssetInfo> out;
+  for (const Eip3009Asset& asset : options_.assets) {
+    out.push_back({asset.asset, asset.name, asset.version, {name().value}});
   }
-  if (!is_window(signed_window)) {
-    return bad_terms("validity: after_s must be at least 0 and less than before_s");
-  }
-  // No block read yet: the wall clock stands for both.
-  const std::int64_t chain_s = now.chain_s > 0 ? now.chain_s : now.wall_s;
-  const std::int64_t opens_by = std::min(now.wall_s, chain_s + options_.chain_lag_s);
-  if (signed_window.after_s >= opens_by) {
-    return refuse(VerifyError::not_yet_valid,
-                  "validity.after_s: the authorization is valid after " +
-                      text(signed_window.after_s) + ", now is " + text(opens_by));
-  }
-  const std::int64_t needed = std::max(now.wall_s, chain_s) + options_.before_margin_s;
-  if (signed_window.before_s < needed) {
-    return refuse(VerifyError::expired, "validity.before_s: the authorization ends at " +
-                                            text(signed_window.before_s) +
-                                            " and must be valid until " + text(needed));
-  }
-  return {};
+  return out;
 }
 
-Result<void> TransferAuthorizationMethod::check_nonce(const domain::Intent& intent,
-                                                      const domain::Nonce& nonce) {
-  if (intent.authorization) {
-    if (nonce == intent.authorization->nonce) return {};
-    return refuse(VerifyError::wrong_nonce, "nonce: not the one this payment was made for");
-  }
-  if (nonce == domain::Nonce{intent.ref.value}) return {};
-  return refuse(VerifyError::wrong_nonce, "nonce: must be this payment's ref, " + intent.ref.hex());
-}
-
-Result<void> TransferAuthorizationMethod::check_signer(const domain::Intent& intent,
-                                                       const EvmTerms& terms,
-                                                       const domain::Authorization& offered) const {
-  const Result<Signature> signature = parse_signature(offered.signature);
-  if (!signature) {
-    return refuse(VerifyError::bad_signature, "signature: " + signature.error().detail);
-  }
-  const Hash32 digest = authorization_digest(
-      domain_of(intent.terms.asset), signed_terms(intent, terms, offered.nonce, offered.validity));
-  const Result<Address20> signer = recover(digest, *signature);
-  if (!signer) return refuse(VerifyError::bad_signature, "signature: " + signer.error().detail);
-  if (*signer != terms.payer) {
-    return refuse(VerifyError::wrong_signer,
-                  "signature: not the payer's over exactly this payment (asset, payee, amount, "
-                  "window and nonce)");
-  }
-  return {};
+bool TransferAuthorizationMethod::may_deploy(const Address20& factory) const {
+  return std::ranges::find(options_.wallet_factories, factory) != options_.wallet_factories.end();
 }
 
 ports::Awaitable<Result<void>> TransferAuthorizationMethod::verify(
     domain::Intent intent, domain::Authorization authorization, ports::Moment now) {
   const Result<EvmTerms> terms = terms_of(intent);
   if (!terms) co_return terms.error();
-  if (const auto good = check_window(intent, authorization.validity, now); !good) {
+  const WindowMargins margins{options_.before_margin_s, options_.chain_lag_s};
+  if (const auto good = check_window(intent, authorization.validity, now, margins); !good) {
     co_return good.error();
   }
   if (const auto good = check_nonce(intent, authorization.nonce); !good) co_return good.error();
-  if (const auto good = check_signer(intent, *terms, authorization); !good) {
-    co_return good.error();
-  }
-  co_return co_await check_domain(intent.terms.asset);
+  const Hash32 digest = authorization_digest(
+      domain_of(intent.terms.asset),
+      signed_terms(intent, *terms, authorization.nonce, authorization.validity));
+  const auto good = co_await check_payer(terms->payer, digest, authorization.signature);
+  if (!good) co_return good.error();
+  co_return co_await check_domain(std::move(intent));
 }
 
-ports::Awaitable<Result<void>> TransferAuthorizationMethod::check_domain(domain::AssetId asset) {
+/// A wallet that is not there yet is judged by the simulation alone: only there does it exist.
+ports::Awaitable<Result<void>> TransferAuthorizationMethod::check_payer(Address20 payer,
+                                                                        Hash32 digest,
+                                                                        Bytes signature) {
+  if (is_counterfactual(signature)) {
+    const Result<Counterfactual> wrapped = signature.size() <= longest_wallet_signature
+                                               ? read_counterfactual(signature)
+                                               : refuse(VerifyError::bad_signature, "is too long");
+    if (!wrapped) {
+      co_return refuse(VerifyError::bad_signature, "signature: " + wrapped.error().detail);
+    }
+    const ports::Outcome<bool> there = co_await chain_.has_code({to_checksum(payer)});
+    if (there.ok() == nullptr) {
+      co_return refuse(VerifyError::node_trouble,
+                       "the node did not answer for the payer's wallet; try again");
+    }
+    if (!*there.ok()) {
+      deployed_.erase(payer);  // a block was taken back
+      if (may_deploy(wrapped->factory)) co_return Result<void>{};
+      co_return refuse(VerifyError::factory_not_allowed,
+                       "signature: the payer's wallet is not there yet, and its factory " +
+                           to_checksum(wrapped->factory) + " is not among wallet_factories");
+    }
+    if (deployed_.size() < most_deployed) deployed_.insert(payer);
+    signature = wrapped->inner;
+  }
+  const auto signer = co_await check_signature(chain_, payer, digest, std::move(signature));
+  if (!signer) co_return signer.error();
+  co_return Result<void>{};
+}
+
+ports::Awaitable<Result<void>> TransferAuthorizationMethod::check_domain(domain::Intent intent) {
+  const domain::AssetId asset = intent.terms.asset;
   if (agreed_.contains(asset)) co_return Result<void>{};
   const Domain configured = domain_of(asset);
   const ports::Outcome<Bytes> answer = co_await chain_.call_contract(
@@ -146,15 +151,15 @@ ports::Awaitable<Result<void>> TransferAuthorizationMethod::check_domain(domain:
   }
   const Result<Bytes32> separator =
       decode_bytes32_answer(reverted ? Bytes{} : *answer.ok(), "DOMAIN_SEPARATOR");
-  if (!separator) {
-    co_return bad_terms("asset: " + asset.value + " does not answer DOMAIN_SEPARATOR()");
+  if (separator && separator->value == domain_separator(configured).value) {
+    agreed_.insert(asset);
+    co_return Result<void>{};
   }
-  if (separator->value != domain_separator(configured).value) {
-    co_return bad_terms("asset: " + asset.value +
-                        " has another EIP-712 domain than its configured name and version give");
-  }
-  agreed_.insert(asset);
-  co_return Result<void>{};
+  co_return co_await explain(std::move(intent),
+                             refuse(VerifyError::name_mismatch,
+                                    "asset: " + asset.value +
+                                        " has another EIP-712 domain than its configured name and "
+                                        "version give"));
 }
 
 Result<ports::Call> TransferAuthorizationMethod::call(const domain::Intent& intent) const {
@@ -165,15 +170,32 @@ Result<ports::Call> TransferAuthorizationMethod::call(const domain::Intent& inte
   if (!is_window(authorization.validity)) {
     return bad_terms("validity: after_s must be at least 0 and less than before_s");
   }
-  const Result<Signature> signature = parse_signature(authorization.signature);
-  if (!signature) {
-    return refuse(VerifyError::bad_signature, "signature: " + signature.error().detail);
+  const std::size_t size = authorization.signature.size();
+  if (size == 0 || size > longest_wallet_signature) {
+    return refuse(VerifyError::bad_signature, "signature: empty, or too long");
   }
-  return ports::Call{
-      .target = {intent.terms.asset.value},
-      .value = {},
-      .payload = encode_transfer_with_authorization(
-          signed_terms(intent, *terms, authorization.nonce, authorization.validity), *signature)};
+  const TransferAuthorization what =
+      signed_terms(intent, *terms, authorization.nonce, authorization.validity);
+  if (!is_counterfactual(authorization.signature)) {
+    return ports::Call{.target = {intent.terms.asset.value},
+                       .value = {},
+                       .payload = encode_as_signed(what, authorization.signature)};
+  }
+  const Result<Counterfactual> wrapped = read_counterfactual(authorization.signature);
+  if (!wrapped) {
+    return refuse(VerifyError::bad_signature, "signature: " + wrapped.error().detail);
+  }
+  Bytes transfer = encode_as_signed(what, wrapped->inner);
+  // Also for a factory that is not listed: such a payment was taken because the wallet is there.
+  if (deployed_.contains(terms->payer) || !may_deploy(wrapped->factory)) {
+    return ports::Call{
+        .target = {intent.terms.asset.value}, .value = {}, .payload = std::move(transfer)};
+  }
+  // The wallet may be there by then, made by somebody else: the factory may fail, the transfer not.
+  return ports::Call{.target = {to_checksum(multicall3_address)},
+                     .value = {},
+                     .payload = encode_aggregate3({{wrapped->factory, true, wrapped->factory_call},
+                                                   {terms->token, false, std::move(transfer)}})};
 }
 
 domain::Evidence TransferAuthorizationMethod::evidence(const domain::Intent& intent,

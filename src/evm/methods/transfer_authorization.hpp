@@ -13,11 +13,10 @@
 
 #include "evm/chain.hpp"
 #include "evm/eip3009.hpp"
+#include "evm/method_names.hpp"
 #include "evm/methods/terms.hpp"
 
 namespace holdfast::evm {
-
-inline const domain::MethodName transfer_authorization_name{"transfer_authorization"};
 
 /// A token with EIP-3009. Its EIP-712 name and version cannot be read from every token, so they are
 /// configured, and compared with its DOMAIN_SEPARATOR() before a signature over them is accepted.
@@ -38,6 +37,9 @@ struct TransferAuthorizationOptions {
   std::uint64_t log_span_blocks = 100'000;
   std::uint64_t log_range_blocks = 2'000;
   std::uint32_t log_calls = 128;  ///< at most, in one search
+  /// Contracts that may make a payer's wallet in the transaction that pays (EIP-6492). What they
+  /// are called with is the payer's choice: list only factories that do nothing else.
+  std::vector<Address20> wallet_factories = {};
 };
 
 class TransferAuthorizationMethod final : public ports::Method {
@@ -53,21 +55,32 @@ class TransferAuthorizationMethod final : public ports::Method {
   /// The request of eth_signTypedData_v4; empty for terms that `check_terms` refuses.
   std::string typed_data(const domain::Intent& intent) const override;
 
-  /// In this order: terms, window, nonce, signature, signer, then the token's domain (one read per
-  /// asset, remembered once it agreed). The signed window must be the intent's `validity`.
+  std::vector<ports::AssetInfo> assets() const override;
+
+  /// In this order: terms, window (bearer_terms.hpp), nonce, signature, then the token's domain
+  /// (one read per asset, remembered once it agreed).
   ///
-  /// The nonce must be the intent's ref, which we proposed; only where the payer brought a nonce of
-  /// their own does the intent carry an authorization before it is verified, and then the nonce
-  /// must be that one's.
+  /// A key's signature of 65 bytes costs no call. Any other is judged by the code at the payer
+  /// (wallet_signature.hpp). One wrapped as EIP-6492 says is unwrapped where the wallet is there;
+  /// where it is not, its factory must be listed, and the simulation of `call` is the verdict.
   ///
-  /// Errors, each with a sentence: bad_terms, not_yet_valid (the window opens later than now, by
-  /// the wall clock, or by the chain's plus `chain_lag_s`), expired (less than `before_margin_s`
-  /// left on either clock), wrong_nonce, bad_signature (not 65 bytes, out of range, or malleable),
-  /// wrong_signer, node_trouble (the only one worth a retry besides not_yet_valid).
+  /// Errors, each with a sentence: bad_terms, not_yet_valid, expired, wrong_nonce, bad_signature,
+  /// wrong_signer, factory_not_allowed, where the domain does not agree those of `explain`, and
+  /// node_trouble (the only one worth a retry besides not_yet_valid).
   ports::Awaitable<Result<void>> verify(domain::Intent intent, domain::Authorization authorization,
                                         ports::Moment now) override;
 
-  /// transferWithAuthorization(…, v, r, s) at the asset. Errors: bad_terms, bad_signature.
+  /// One batch: no code at the asset: not_a_contract; no authorizationState: not_supported; used or
+  /// canceled: already_used; another name, version or domain: name_mismatch, version_mismatch; the
+  /// payer holds less than the amount: insufficient_funds; their wallet is not there yet:
+  /// deployment_failed; the wallet at the payer does not take the signature: wrong_signer.
+  /// Otherwise `refusal`.
+  ports::Awaitable<Error> explain(domain::Intent intent, Error refusal) override;
+
+  /// transferWithAuthorization at the asset: (…, v, r, s) for 65 bytes, (…, bytes) for others. For
+  /// a wallet that is not known to be there, aggregate3 of Multicall3: the listed factory, then the
+  /// transfer, which must succeed. A factory that is not listed is never run. Errors: bad_terms,
+  /// bad_signature.
   Result<ports::Call> call(const domain::Intent& intent) const override;
   domain::Evidence evidence(const domain::Intent& intent, const domain::MinedTx& tx,
                             bool own_hash) const override;
@@ -85,25 +98,18 @@ class TransferAuthorizationMethod final : public ports::Method {
     bool canceled = false;
   };
 
-  static bool is_window(const domain::Validity& window) {
-    return window.after_s >= 0 && window.after_s < window.before_s;
-  }
   Result<EvmTerms> terms_of(const domain::Intent& intent) const;
   Domain domain_of(const domain::AssetId& asset) const;
   /// What was signed, or is to be.
   TransferAuthorization signed_terms(const domain::Intent& intent, const EvmTerms& terms,
                                      const domain::Nonce& nonce,
                                      const domain::Validity& window) const;
-  Result<void> check_window(const domain::Intent& intent, const domain::Validity& signed_window,
-                            ports::Moment now) const;
-  static Result<void> check_nonce(const domain::Intent& intent, const domain::Nonce& nonce);
-  Result<void> check_signer(const domain::Intent& intent, const EvmTerms& terms,
-                            const domain::Authorization& offered) const;
-  ports::Awaitable<Result<void>> check_domain(domain::AssetId asset);
+  bool may_deploy(const Address20& factory) const;
+  ports::Awaitable<Result<void>> check_payer(Address20 payer, Hash32 digest, Bytes signature);
+  ports::Awaitable<Result<void>> check_domain(domain::Intent intent);
   /// Empty: no readable answer.
   ports::Awaitable<std::optional<bool>> state(Rpc& voice, const domain::Intent& intent,
                                               std::string at);
-  ports::Awaitable<domain::AuthorizationSeen> unused(const domain::Intent& intent);
   ports::Awaitable<domain::AuthorizationSeen> used(const domain::Intent& intent);
   ports::Awaitable<std::optional<Use>> find_use(const domain::Intent& intent, std::uint64_t newest);
 
@@ -111,6 +117,7 @@ class TransferAuthorizationMethod final : public ports::Method {
   EvmChain& chain_;
   std::vector<domain::AssetId> assets_;
   std::uint64_t log_range_blocks_;  ///< what this node takes, as far as it is known
+  std::set<Address20> deployed_;  ///< payers of wrapped signatures that were seen to have code
   std::set<domain::AssetId> agreed_;  ///< assets whose domain separator was seen to agree
 };
 
