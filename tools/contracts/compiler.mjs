@@ -24,7 +24,9 @@ export function compile(name) {
     sources: { [file]: { content: source(file) } },
     settings: {
       ...settings,
-      outputSelection: { "*": { [name]: ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
+      outputSelection: {
+        "*": { [name]: ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] },
+      },
     },
   };
   const imports = { import: (path) => ({ contents: source(path) }) };
