@@ -28,7 +28,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 bool is_key_line(const std::string& line) {
-  static const std::regex pattern(R"([a-z_]+ = .*|\[.*\])");
+  static const std::regex pattern(R"([a-z0-9_]+ = .*|\[.*\])");
   return std::regex_match(line, pattern);
 }
 
