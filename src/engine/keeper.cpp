@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/teeth.hpp"
+#include "engine/funds.hpp"
 #include "engine/join.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -240,6 +241,8 @@ Awaitable<void> Keeper::fill_gaps() {
 }
 
 Awaitable<void> Keeper::run_round() {
+  if (!is_wanted(core_, unit_) || !account_.counts) co_return;
+  co_await look_at_funds(core_, unit_, account_);
   if (!is_wanted(core_, unit_) || !account_.counts) co_return;
   const auto held = co_await unit_.account_turns.turn(account_.address);
   std::vector<Open> open = co_await read_open();

@@ -1,8 +1,7 @@
 // Owns: the questions of a delivery: each asks the world once and puts the answer into Seen.
-#include <utility>
-
 #include <holdfast/domain/finality.hpp>
 #include "base/teeth.hpp"
+#include "engine/funds.hpp"
 #include "engine/join.hpp"
 #include "engine/settle.hpp"
 #include "store/reads.hpp"
@@ -88,15 +87,10 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
   co_return Flow::again;
 }
 
-// An empty account fails nobody, but only a person can fill it: told once each time, until a node
-// takes something of it again. Some nodes say so only when they are sent a transaction.
+// An empty account fails nobody. Some nodes say so only when they are sent a transaction.
 void Delivery::note_funds(const domain::Address& sender, bool unfunded) {
   AccountState* const account = unit_.account(sender);
-  if (account == nullptr || std::exchange(account->is_unfunded, unfunded) == unfunded) return;
-  if (unfunded) {
-    core_.alarm("account_unfunded",
-                {{"chain", unit_.id().value}, {"account", account->address.value}});
-  }
+  if (account != nullptr) engine::note_funds(core_, unit_, *account, unfunded);
 }
 
 Awaitable<std::vector<domain::HashSeen>> Delivery::search() {

@@ -48,6 +48,12 @@ struct AccountState {
   /// signed: all of them are used, if need be by noops, before an operator can adopt the account.
   std::optional<domain::Sequence> lost_end;
   bool is_unfunded = false;  ///< cannot pay for gas, as a node said last; told once
+  /// What it held when that was read last (funds.cpp).
+  struct Funds {
+    std::optional<std::int64_t> looked_ms;  ///< monotonic; empty: never
+    std::optional<domain::Amount> held;  ///< native; empty: no answer yet
+    bool is_short = false;  ///< too little for one payment
+  } funds;
   bool answered_for = false;  ///< adopted by an operator since the store was found to be restored
 
   void note(const domain::MinedTx& tx) {
