@@ -40,6 +40,7 @@ std::optional<Bytes> read_answer(const Question& question, const Answer& answer)
 ports::Awaitable<std::optional<std::vector<Bytes>>> ask_together(EvmChain& chain,
                                                                  std::vector<Question> questions) {
   std::vector<RpcCall> calls;
+  calls.reserve(questions.size());
   for (const Question& question : questions) calls.push_back(call_of(question));
   const std::vector<Answer> answers = co_await call_all(chain.rpc(), std::move(calls));
   std::vector<Bytes> out;

@@ -62,6 +62,7 @@ Result<void> Permit2Method::check_terms(const domain::Terms& terms) const {
 
 std::vector<ports::AssetInfo> Permit2Method::assets() const {
   std::vector<ports::AssetInfo> out;
+  out.reserve(options_.assets.size());
   for (const Permit2Asset& asset : options_.assets) {
     out.push_back({asset.asset, asset.name, asset.version, {name().value}});
   }

@@ -79,6 +79,7 @@ std::string TransferAuthorizationMethod::typed_data(const domain::Intent& intent
 
 std::vector<ports::AssetInfo> TransferAuthorizationMethod::assets() const {
   std::vector<ports::AssetInfo> out;
+  out.reserve(options_.assets.size());
   for (const Eip3009Asset& asset : options_.assets) {
     out.push_back({asset.asset, asset.name, asset.version, {name().value}});
   }
