@@ -20,12 +20,12 @@ const hex = (bytes) => "0x" + Buffer.from(bytes).toString("hex");
 
 export class Holdfast {
   /**
-   * `accounts`: those that send, as viem accounts with a key. `engine`, `more`: lines for
-   * [engine] and for the chain; `sections`: whole sections before the chain's.
+   * `accounts`: those that send, as viem accounts with a key. `engine`, `more`, `asset`: lines
+   * for [engine], the chain and its token; `sections`: whole sections before the chain's.
    */
   static async create({
     binary, folder, rpcUrl, token, accounts, chainId = 31337, pollMs = 250, engine = "", more = "",
-    sections = "", scopes = ["pay", "payout", "ops"],
+    asset = "", sections = "", scopes = ["pay", "payout", "ops"],
   }) {
     const self = new Holdfast();
     self.binary = binary;
@@ -57,6 +57,7 @@ ${more}
   address = "${token}"
   name = "${tokenName}"
   version = "${tokenVersion}"
+${asset}
 ${keys.join("")}`,
     );
     self.token = await self.verb("keys", "add", "scene",

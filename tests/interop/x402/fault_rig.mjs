@@ -105,7 +105,7 @@ export class Rig {
   async settle(payment, times = 40) {
     for (let i = 0; i < times; ++i) {
       const answer = await this.ask(payment);
-      if (answer.said?.success === true) return answer;
+      if (answer.said?.success === true || isFinal(answer)) return answer;
       await sleep(500);
     }
     return payment.answers.at(-1);
@@ -171,6 +171,11 @@ export class Rig {
     this.insist(sent === count, `${sent} transactions of ours for ${count} payments`);
   }
 }
+
+/** A refusal that no repetition changes. */
+const isFinal = ({ status, said }) => status === 200 && said?.success === false &&
+  /^(invalid_exact_evm|permit2|unsupported|invalid_network|invalid_payment)/
+    .test(said.errorReason);
 
 function parsed(text) {
   try {

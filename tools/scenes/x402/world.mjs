@@ -143,6 +143,7 @@ export async function createHoldfast({ binary, folder, rpcUrl, token, accounts, 
     binary, folder, rpcUrl, token, accounts, chainId,
     scopes: ["x402", "pay"],
     sections: "[x402]\nenabled = true\n",
+    asset: "  permit2 = true",
     ...rest,
   });
   holdfast.facilitator = `${holdfast.url}/x402`;
