@@ -172,9 +172,9 @@ export class Rig {
   }
 }
 
-/** A refusal that no repetition changes. */
+/** A refusal that no repetition changes; that a network cannot be settled on now is none. */
 const isFinal = ({ status, said }) => status === 200 && said?.success === false &&
-  /^(invalid_exact_evm|permit2|unsupported|invalid_network|invalid_payment)/
+  /^(invalid_exact_evm|permit2|unsupported|invalid_payment)/
     .test(said.errorReason);
 
 function parsed(text) {
