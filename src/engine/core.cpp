@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/core.hpp"
 
 #include "store/writes.hpp"
@@ -47,9 +49,12 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
   wanted.who = wanted.who.empty() ? config.instance_name : wanted.who;
   wanted.now_ms = wall_ms();
   const domain::IntentState to = wanted.to;
+  const std::uint64_t final_at = wanted.final_tx ? wanted.final_tx->block.height : 0;
   auto facts = co_await parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
   if (facts) {
+    Unit* const on = unit(facts->intent.terms.chain);
+    if (on != nullptr && on->halted.empty()) on->final_noted = std::max(on->final_noted, final_at);
     count_move(facts->intent);
     changed(*facts);
   } else if (facts.error().code == domain::TransitionError::illegal_move ||

@@ -1,6 +1,8 @@
 // Owns: a chain that takes back what it called final: how it is noticed, also by the next process,
 // and that nothing more is claimed or posted there until an operator has looked.
 // Must never: change what was settled: that is for people.
+#include <algorithm>
+
 #include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
@@ -126,21 +128,23 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   // Cut short by a crash, perhaps; it finds nothing to do the second time. Without a final block on
   // record the chain was acknowledged, or is new here.
   if (!unit.halted.empty() || !record.final_block) co_await look_again_at_consumed(core, unit);
-  if (!record.final_block || !unit.halted.empty()) co_return true;
-  const auto answer = co_await unit.chain.block_hash(record.final_block->height);
+  std::optional<domain::BlockRef> known = record.final_block;
+  const std::uint64_t noted = known ? known->height : 0;
+  if (unit.called_final && unit.called_final->height > noted) known = unit.called_final;
+  if (!known || !unit.halted.empty()) co_return true;
+  const auto answer = co_await unit.chain.block_hash(known->height);
   if (answer.ok() == nullptr) {
     unit.why = answer.text();
     co_return false;
   }
-  const std::string height = std::to_string(record.final_block->height);
+  const std::string height = std::to_string(known->height);
   if (!*answer.ok()) {
     unit.why = "the node does not have block " + height + ", which was final when it was seen";
     co_return false;
   }
-  if (**answer.ok() != record.final_block->hash) {
+  if (**answer.ok() != known->hash) {
     co_await halt(core, unit,
-                  "block " + height + " was final as " + record.final_block->hash.hex() +
-                      " and is another now");
+                  "block " + height + " was final as " + known->hash.hex() + " and is another now");
   }
   co_return true;
 }
@@ -174,10 +178,10 @@ Awaitable<void> note_finality(Core& core, Unit& unit) {
   }
   if (block.height <= unit.final_noted || !unit.halted.empty()) co_return;
   if (unit.final_noted > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
-  unit.final_noted = block.height;
   unit.final_noted_ms = now_ms;
   co_await core.parts.store.write(
       [id = unit.id(), block](store::Txn& txn) { store::note_final_block(txn, id, block); });
+  unit.final_noted = std::max(unit.final_noted, block.height);
 }
 
 Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, std::string reason) {
@@ -201,6 +205,8 @@ Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, s
   unit->halted.clear();
   unit->broadcaster.stop(false);
   unit->view.forget_finality();
+  unit->called_final.reset();
+  unit->was_usable = false;
   unit->final_noted = 0;
   unit->final_followed = 0;
   unit->usable = false;  // looked at afresh, as after a start

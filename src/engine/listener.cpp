@@ -107,7 +107,6 @@ Awaitable<bool> Listener::poll() {
     co_return false;
   }
   see_head(core_, unit_, *head.ok());
-  follow_final();  // before a block of it may be taken back
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
     if (!co_await read_accounts(core_, unit_)) co_return false;
@@ -117,7 +116,6 @@ Awaitable<bool> Listener::poll() {
     if (!co_await take_back(*final)) co_return false;
   }
   if (!co_await catch_up(*head.ok())) co_return false;
-  follow_final();
   co_await note_finality(core_, unit_);
   co_return true;
 }
@@ -168,6 +166,7 @@ Awaitable<bool> Listener::catch_up(const ports::Head& head) {
 Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   ++core_.stats.reorgs;
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
+  follow_final();  // before any is taken back: one read in this very poll may be called final
   const auto drop_tip = [this] {
     if (unit_.view.tip()->height <= unit_.final_followed) lost_final_ = unit_.view.tip()->height;
     const domain::BlockRef gone = unit_.view.pop();
@@ -306,10 +305,10 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   if (inclusion) seen.evidence = method->evidence(facts->intent, inclusion->tx, seen.own_hash);
   const bool lost = inclusion && domain::is_lost_part(facts->ref_found_in, inclusion->tx.hash);
   seen.stands_on_other = facts->attempts.empty() || lost;
-  const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot));
-  if (!inclusion && (is_next || seen.stands_on_other)) {
-    seen.lowest_since_post_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
-  }
+  const std::int64_t quiet_ms = core_.parts.clock.mono_ms() - watched->quiet_since_ms;
+  const bool is_next = facts->slot_is_lowest || (facts->slot && unit_.is_next(*facts->slot)) ||
+                       unit_.is_overdue(quiet_ms, core_.config.policy);
+  if (!inclusion && (is_next || seen.stands_on_other)) seen.lowest_since_post_ms = quiet_ms;
   domain::Follow what = domain::follow(facts->intent, seen, core_.config.policy);
   // With several numbers, known or lost, the proof is put together where all of them are read.
   const bool has_others = !facts->earlier_slots.empty() || !facts->ref_found_in.empty();
@@ -345,6 +344,7 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
     case FollowMove::settle:
       wanted.to = domain::IntentState::settled;
       wanted.final_tx = seen->tx;
+      wanted.final_is_noted = seen->tx.block.height <= unit_.final_noted;
       wanted.arrived = evidence.arrived;
       wanted.accepted.reset();
       break;

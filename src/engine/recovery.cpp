@@ -1,6 +1,7 @@
 // Owns: what happens before the first lease, and before a chain is used again.
 // Must never: sign, or give a number back that was ever signed.
 #include <algorithm>
+#include <utility>
 
 #include "base/teeth.hpp"
 #include "engine/core.hpp"
@@ -181,6 +182,7 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
     co_return false;
   }
   if (!co_await read_accounts(core, unit)) co_return false;
+  if (std::exchange(unit.was_usable, false)) unit.called_final = unit.view.final_block();
   see_head(core, unit, *head.ok());
   unit.view.restart(head.ok()->latest);
   // Seen in blocks that may not be canonical any more.
@@ -195,7 +197,8 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
   for (AccountState& account : unit.accounts) {
     if (unit.chain.info().ordered) co_await Keeper(core, unit, account).reconcile();
   }
-  unit.usable = true;
+  unit.usable = unit.was_usable = true;
+  unit.called_final.reset();
   unit.why.clear();
   log::info("chain_up", {{"chain", unit.id().value}, {"latest", head.ok()->latest.height}});
   core.wake();

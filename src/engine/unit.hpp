@@ -105,6 +105,10 @@ struct Unit {
   bool consumed_unread = false;
   std::int64_t consumed_looked_ms = 0;
   std::uint64_t final_followed = 0;  ///< up to here blocks were followed and called final
+  /// The newest that this process called final before the chain was not usable: more than the store
+  /// has noted, perhaps. The chain is usable again once it stands as it was.
+  std::optional<domain::BlockRef> called_final;
+  bool was_usable = false;  ///< since it was last brought up, or tried to be
 
   const domain::ChainId& id() const { return chain.info().id; }
   /// Nothing is, while the chain is halted: its word on it was taken back.
@@ -128,6 +132,11 @@ struct Unit {
   bool is_next(const domain::Slot& slot) {
     const AccountState* const state = account(slot.account);
     return state != nullptr && state->counts && slot.sequence <= state->counts->latest;
+  }
+  /// What an outside sender took stands in no line: when nobody hears of it, it is overdue with
+  /// what cannot be proved.
+  bool is_overdue(std::int64_t quiet_ms, const domain::Policy& policy) const {
+    return !chain.info().ordered && quiet_ms >= policy.review_after_ms;
   }
   /// Who may send this payment now: a payout leaves the very account its terms name.
   std::vector<store::Candidate> candidates(const domain::Intent& intent) const {

@@ -88,7 +88,10 @@ class ScriptedChain final : public ports::Chain {
   /// From now on calls go wrong as this says; null: they do not. It outlives the chain.
   void stand_in(ChainWeather* weather) { weather_ = weather; }
   /// How this token behaves, from now on.
-  void set_token(const domain::AssetId& asset, TokenKind kind) { books_.set_token(asset, kind); }
+  void set_token(const domain::AssetId& asset, TokenKind kind) {
+    catch_up();
+    books_.set_token(asset, kind);
+  }
   TokenKind token(const domain::AssetId& asset) const { return books_.token(asset); }
   /// Called with each post as it leaves the engine.
   void on_post(std::function<void(const domain::TxHash&)> told) { told_of_post_ = std::move(told); }
@@ -96,8 +99,8 @@ class ScriptedChain final : public ports::Chain {
   void give(const domain::Address& owner, const domain::AssetId& asset,
             const domain::Amount& amount);
   void mine(std::size_t blocks = 1);
-  /// Blocks stay empty while set: everything pending is stuck.
-  void hold_pool(bool hold) { hold_ = hold; }
+  /// Blocks from now on stay empty while set: everything pending is stuck.
+  void hold_pool(bool hold) { catch_up(), hold_ = hold; }
   /// The pool is gone, as after a node's restart.
   void forget_pool();
   /// False when it was not pending.
@@ -126,7 +129,7 @@ class ScriptedChain final : public ports::Chain {
   /// Hashes in the pool, in no order that means anything.
   std::vector<domain::TxHash> pooled();
   void set_gas(std::uint64_t gas) { options_.gas = gas; }
-  void set_base_fee(const U256& fee) { options_.base_fee = fee; }
+  void set_base_fee(const U256& fee) { catch_up(), options_.base_fee = fee; }
   void set_block_ms(std::int64_t block_ms);
 
   // ---- its own account

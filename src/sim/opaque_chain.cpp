@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint64_t finality_lag = 2;
 
-domain::TxHash hash_for(const domain::IntentId& id) {
-  return domain::TxHash{FieldHash("sim/opaque-tx/1").add(id.view()).finish()};
-}
-
 }  // namespace
 
 OpaqueChain::OpaqueChain(SimClock& clock, domain::ChainId id, std::int64_t block_ms)
@@ -26,6 +22,7 @@ OpaqueChain::OpaqueChain(SimClock& clock, domain::ChainId id, std::int64_t block
   info_.id = std::move(id);
   info_.ordered = false;
   info_.opaque = true;
+  info_.poll_ms = block_ms;
   info_.answer_at = {domain::FinalityTag::latest, 1};
 }
 
@@ -152,8 +149,13 @@ ports::Awaitable<ports::Outcome<ports::Posted>> OpaqueChain::post(Bytes, domain:
       ChainCall::post, ports::Refused{ports::RefusalKind::other, "this sender takes orders only"});
 }
 
-OpaqueChain::SendAnswer OpaqueChain::next_send_answer(const domain::IntentId& id) {
-  if (answers_.empty()) return std::optional(hash_for(id));
+domain::TxHash OpaqueChain::hash_of(const domain::IntentId& id) {
+  return domain::TxHash{FieldHash("sim/opaque-tx/1").add(id.view()).finish()};
+}
+
+OpaqueChain::SendAnswer OpaqueChain::next_send_answer(const domain::IntentId& id,
+                                                      const domain::Terms& terms) {
+  if (answers_.empty()) return on_order_ ? on_order_(id, terms) : std::optional(hash_of(id));
   SendAnswer next = std::move(answers_.front());
   answers_.pop_front();
   return next;
@@ -161,17 +163,18 @@ OpaqueChain::SendAnswer OpaqueChain::next_send_answer(const domain::IntentId& id
 
 ports::Awaitable<OpaqueChain::SendAnswer> OpaqueChain::send_order(domain::IntentId id,
                                                                   domain::Terms terms) {
-  sent_.push_back({id, std::move(terms), clock_.mono_ms()});
-  return answer<std::optional<domain::TxHash>>(ChainCall::send_order, next_send_answer(id));
+  sent_.push_back({id, terms, clock_.mono_ms()});
+  return answer<std::optional<domain::TxHash>>(ChainCall::send_order, next_send_answer(id, terms));
 }
 
-domain::TxHash OpaqueChain::land(const domain::IntentId& id, const domain::Ref& ref) {
+domain::TxHash OpaqueChain::land(const domain::IntentId& id, const domain::Ref& ref,
+                                 std::uint64_t blocks_later) {
   const auto sent =
       std::find_if(sent_.begin(), sent_.end(), [&id](const Sent& entry) { return entry.id == id; });
   ensure(sent != sent_.end(), "only what was asked for can land");
-  const std::uint64_t at = height() + 1;
+  const std::uint64_t at = height() + 1 + blocks_later;
   domain::MinedTx tx;
-  tx.hash = hash_for(id);
+  tx.hash = hash_of(id);
   tx.block = {at, hash_at(at)};
   tx.block_time_s = time_s_at(at);
   tx.succeeded = true;
@@ -181,6 +184,17 @@ domain::TxHash OpaqueChain::land(const domain::IntentId& id, const domain::Ref& 
   tx.trailing_ref = ref;
   landed_[at].push_back(tx);
   return tx.hash;
+}
+
+std::vector<domain::MinedTx> OpaqueChain::movers(const domain::Ref& ref) const {
+  std::vector<domain::MinedTx> out;
+  for (const auto& [at, txs] : landed_) {
+    if (at > height()) break;
+    for (const domain::MinedTx& tx : txs) {
+      if (tx.trailing_ref == ref) out.push_back(tx);
+    }
+  }
+  return out;
 }
 
 std::size_t OpaqueChain::sends(const domain::IntentId& id) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -20,7 +21,7 @@ class OpaqueChain final : public ports::Chain {
  public:
   using SendAnswer = ports::Outcome<std::optional<domain::TxHash>>;
 
-  /// Blocks each `block_ms` of the clock, final at once two blocks later.
+  /// Blocks each `block_ms` of the clock, final at once two blocks later; asked for as often.
   explicit OpaqueChain(SimClock& clock, domain::ChainId id = {"opaque:1"},
                        std::int64_t block_ms = 1000);
 
@@ -52,12 +53,21 @@ class OpaqueChain final : public ports::Chain {
   ChainScript& script() { return script_; }
   /// What the next send_order answers; when none is scripted, ok with a hash of the intent.
   void next_answer(SendAnswer answer) { answers_.push_back(std::move(answer)); }
-  /// The payment of this intent, which was asked for, is in the next block, whatever was answered.
-  domain::TxHash land(const domain::IntentId& id, const domain::Ref& ref);
+  /// What is answered where nothing is scripted; told of each order.
+  using OnOrder = std::function<SendAnswer(const domain::IntentId&, const domain::Terms&)>;
+  void on_order(OnOrder told) { on_order_ = std::move(told); }
+  /// The payment of this intent, which was asked for, is in the next block or so many later,
+  /// whatever was answered.
+  domain::TxHash land(const domain::IntentId& id, const domain::Ref& ref,
+                      std::uint64_t blocks_later = 0);
+  /// What its transaction is called, if there ever is one.
+  static domain::TxHash hash_of(const domain::IntentId& id);
 
   /// How often it was asked to pay this intent: never more than once.
   std::size_t sends(const domain::IntentId& id) const;
   std::size_t sends() const { return sent_.size(); }
+  /// Landed by now, with this ref.
+  std::vector<domain::MinedTx> movers(const domain::Ref& ref) const;
 
  private:
   struct Sent {
@@ -65,7 +75,7 @@ class OpaqueChain final : public ports::Chain {
     domain::Terms terms;
     std::int64_t at_ms = 0;
   };
-  SendAnswer next_send_answer(const domain::IntentId& id);
+  SendAnswer next_send_answer(const domain::IntentId& id, const domain::Terms& terms);
   std::uint64_t height() const;
   domain::BlockHash hash_at(std::uint64_t height) const;
   std::int64_t time_s_at(std::uint64_t height) const;
@@ -78,6 +88,7 @@ class OpaqueChain final : public ports::Chain {
   std::int64_t start_s_;
   ChainScript script_;
   std::deque<SendAnswer> answers_;
+  OnOrder on_order_;
   std::vector<Sent> sent_;
   std::map<std::uint64_t, std::vector<domain::MinedTx>> landed_;
 };

@@ -113,6 +113,9 @@ struct Move {
   std::optional<domain::AttemptId> accepted;  ///< its outcome becomes accepted, its slot broadcast
   /// The transaction read, for final evidence (its fee is journalled when we paid it).
   std::optional<domain::MinedTx> final_tx;
+  /// A final block as high as final_tx's is on record by now: many payments end by one block, and
+  /// the first of them notes it.
+  bool final_is_noted = false;
   domain::Amount arrived;  ///< with final_tx, to the payee
   std::optional<domain::Proof> proof;
   /// For the claim on an ordered chain, and review → settling.

@@ -244,6 +244,7 @@ void Mover::write(const Transition& row) {
   write_accepted();
   slots_->write(move_.now_ms);
   if (posting_) posting_->write();
+  note_final();
   write_job(row);
   write_event(row);
   if (!move_.park.empty()) {
@@ -278,6 +279,19 @@ void Mover::write_accepted() {
       execute(txn_, "UPDATE attempts SET outcome = $1, detail = '', posted_ms = $2 WHERE row = $3",
               domain::to_text(domain::AttemptOutcome::accepted), move_.now_ms, *move_.accepted);
   ensure(changed == 1, "an attempt that was read is gone");
+}
+
+// What ends on a block's finality has that block on record with it: a chain that takes it back is
+// known by that, whatever this process has not noted yet when it dies.
+void Mover::note_final() {
+  const domain::ChainId& chain = payment_.intent().terms.chain;
+  if (move_.final_tx && !move_.final_is_noted) note_final_block(txn_, chain, move_.final_tx->block);
+  const auto* const proof =
+      move_.proof ? std::get_if<domain::AllSlotsConsumed>(&*move_.proof) : nullptr;
+  if (proof == nullptr) return;
+  for (const domain::FinalConsumer& one : proof->consumers) {
+    note_final_block(txn_, chain, one.tx.block);
+  }
 }
 
 void Mover::write_job(const Transition& row) {

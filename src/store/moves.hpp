@@ -37,6 +37,7 @@ class Mover {
   void write(const domain::Transition& row);
   void write_standing(const domain::Transition& row);
   void write_accepted();
+  void note_final();
   void write_job(const domain::Transition& row);
   void write_event(const domain::Transition& row);
 

@@ -60,3 +60,72 @@ TEST_CASE("F7: a number whose consumer no node told of is asked for again") {
   CHECK(quarantined(rig, paid) == 3);
   testing::check_audit(rig);
 }
+
+namespace {
+
+bool is_halted(Rig& rig) {
+  const auto chains = rig.engine->chains();
+  return chains.front().why.find("was final") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("F7: what was called final in the middle of a poll is known when it is taken back") {
+  int called_final = 0;
+  for (int at_ms = 0; at_ms < 12'000; at_ms += 500) {
+    CAPTURE(at_ms);
+    RigOptions options;
+    options.block_ms = 0;
+    options.latency_ms = 1'000;
+    Rig rig(options);
+    rig.start();
+    rig.world.run_for(20'000);
+    REQUIRE(rig.engine->chains().front().usable);
+    rig.chain.mine(8);
+    rig.world.run_for(at_ms);
+    const bool is_called_final = rig.engine->chains().front().finalized >= 1;
+    rig.chain.reorg(8, sim::ScriptedChain::Fate::dropped);
+    rig.world.run_for(60'000);
+    if (!is_called_final) continue;
+    ++called_final;
+    CHECK(is_halted(rig));
+  }
+  CHECK(called_final > 0);
+}
+
+TEST_CASE("F7: a chain that was not usable meanwhile stands as it was called final before") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  rig.mine_for(15);
+  rig.mine_for(4);  // the store notes what is final each ten seconds
+  rig.chain.reorg(3, sim::ScriptedChain::Fate::dropped);
+  rig.chain.script().set_down(true);
+  rig.world.run_for(20'000);
+  REQUIRE_FALSE(rig.engine->chains().front().usable);
+  rig.chain.script().set_down(false);
+  rig.mine_for(20);
+  CHECK(is_halted(rig));
+}
+
+TEST_CASE("F7: the next process knows the final block that a payment ended by") {
+  for (const std::size_t failed_reads : {0, 1, 2}) {  // of the first attempts to bring it up
+    CAPTURE(failed_reads);
+    RigOptions options;
+    options.block_ms = 0;
+    Rig rig(options);
+    rig.start();
+    rig.mine_for(13);  // noted a moment ago: the next note is far
+    const auto paid = settled_payouts(rig, 1);
+    rig.crash_without_restart();
+    rig.chain.reorg(8, sim::ScriptedChain::Fate::dropped);
+    rig.chain.mine(10);
+    rig.chain.script().fail_next(sim::ChainCall::block_hash, sim::unknown(), failed_reads);
+    rig.start();
+    rig.mine_for(20);
+    CHECK(is_halted(rig));
+    CHECK(quarantined(rig, paid) == 1);
+    testing::check_audit(rig);
+  }
+}

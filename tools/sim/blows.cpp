@@ -173,12 +173,17 @@ void Blows::reorg(Blow blow, sim::Chance& chance) {
     const bool is_called_final =
         !chains.empty() && chains.front().usable && chains.front().finalized >= from;
     machine_.watch.owe_halt(from, is_called_final);
+    story_.note("the blocks from " + std::to_string(from) + " to " + std::to_string(height) +
+                " are taken back; " + (machine_.watch.is_halt_owed() ? "a" : "no") +
+                " halt is owed");
     return machine_.chain.reorg(depth, chance.below(2) == 0 ? Fate::repooled : Fate::dropped);
   }
   if (open == 0) return;
   struck(blow);
-  machine_.chain.reorg(1 + chance.below(open),
-                       blow == Blow::reorg_kept ? Fate::repooled : Fate::dropped);
+  const std::uint64_t depth = 1 + chance.below(open);
+  story_.note("the blocks from " + std::to_string(height - depth + 1) + " to " +
+              std::to_string(height) + " are taken back");
+  machine_.chain.reorg(depth, blow == Blow::reorg_kept ? Fate::repooled : Fate::dropped);
 }
 
 void Blows::strike_chain(Blow blow, sim::Chance& chance) {

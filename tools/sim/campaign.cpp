@@ -159,7 +159,8 @@ void print_tables(const Tally& tally) {
     }
   }
   const std::vector<std::string> never = missing(tally);
-  std::cout << never.size() << " rows have not happened in these seeds\n";
+  if (never.empty()) std::cout << "every row happened in these seeds\n";
+  if (!never.empty()) std::cout << never.size() << " rows have not happened in these seeds\n";
   for (const std::string& row : never) std::cout << "  " << row << '\n';
 }
 

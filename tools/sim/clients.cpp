@@ -25,8 +25,14 @@ const std::vector<Token>& tokens() {
 }
 
 Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
-                 sim::SimWorld& world, sim::ScriptedChain& chain, Watch& watch, Tally& tally)
-    : chance_(seed), world_(world), chain_(chain), watch_(watch), tally_(tally) {
+                 sim::SimWorld& world, sim::ScriptedChain& chain,
+                 std::optional<domain::ChainId> outside, Watch& watch, Tally& tally)
+    : chance_(seed),
+      world_(world),
+      chain_(chain),
+      outside_(std::move(outside)),
+      watch_(watch),
+      tally_(tally) {
   for (std::size_t number = 0; number < payments; ++number) make_wish(number, span_ms);
   requests_.resize(wishes_.size());
 }
@@ -62,6 +68,10 @@ void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
   wish.gives_up = chance.below(10) == 0;
   if (wish.brings_nonce) {
     wish.brought.nonce = domain::Nonce{sha256(as_bytes("nonce " + wish.key))};
+  }
+  if (outside_ && !wish.signs && chance.below(3) == 0) {
+    payment.chain = outside_->value;
+    payment.asset = "tkn";
   }
   wishes_.push_back(std::move(wish));
 }

@@ -64,7 +64,7 @@ engine::Config config_of(const Setting& setting) {
   out.validity_s = 600;
   out.publish_margin_s = 10;
   out.policy.review_after_ms = 120'000;
-  out.policy.grace_s = 600;
+  out.policy.grace_s = setting.grace_s;
   out.policy.settle_short = setting.settle_short;
   out.most_steps = setting.most_steps;
   return out;
@@ -105,6 +105,12 @@ Machine::Machine(const Setting& setting, Tally& counts)
       authorizations_(chain),
       signer_(accounts) {
   disk.put_back(first_);
+  Sender::expect(tally);
+  if (setting.has_sender) {
+    sender = std::make_unique<Sender>(sim::Chance(setting.seed ^ 0x6f7574ULL).next(), world, watch,
+                                      tally);
+    watch.also_on(sender->chain);
+  }
   const U256 plenty = *U256::from_decimal("1000000000000000000");
   std::vector<domain::Address> owners = accounts;
   owners.push_back(payer);
@@ -152,6 +158,11 @@ std::unique_ptr<engine::Engine> Machine::make_engine() {
                       {}};
   for (const domain::Address& account : accounts) {
     parts.accounts.push_back({chain.info().id, account, std::nullopt});
+  }
+  if (sender) {
+    parts.chains.push_back(&sender->chain);
+    parts.methods.push_back(&sender->payouts);
+    parts.accounts.push_back({Sender::name(), accounts.front(), std::nullopt});
   }
   engine::Config config = config_of(setting_);
   config.instance_name = name;

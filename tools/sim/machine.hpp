@@ -11,6 +11,7 @@
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/store/store.hpp>
 
+#include "sender.hpp"
 #include "setting.hpp"
 #include "sim/chain.hpp"
 #include "sim/disk.hpp"
@@ -69,6 +70,7 @@ class Machine {
   sim::ScriptedChain chain;
   std::vector<domain::Address> accounts;
   Watch watch;
+  std::unique_ptr<Sender> sender;  ///< null: there is none
 
  private:
   std::unique_ptr<engine::Engine> make_engine();

@@ -59,6 +59,62 @@ ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, s
   if (life == life_) under_way_ = false;
 }
 
+void Operators::look(engine::Engine& engine) {
+  for (std::size_t at = 0; at < waited_for_.size();) {
+    const auto hash = seen_of(waited_for_[at]);
+    if (!hash) {
+      ++at;
+      continue;
+    }
+    asio::co_spawn(world_.executor(), adopt(engine, waited_for_[at].id, *hash), asio::detached);
+    waited_for_.erase(waited_for_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+std::optional<domain::TxHash> Operators::seen_of(const WaitedFor& one) {
+  for (const domain::TxHash& hash : one.hashes) {
+    if (chain_.mined(hash)) return hash;
+  }
+  if (const auto sent = sent_outside(one.ref)) return sent;
+  if (!one.authorization) return std::nullopt;
+  return chain_.used_in(one.asset, payer, one.authorization->nonce);
+}
+
+std::optional<domain::TxHash> Operators::sent_outside(const domain::Ref& ref) const {
+  if (sender_ == nullptr) return std::nullopt;
+  const auto movers = sender_->movers(ref);
+  return movers.empty() ? std::nullopt : std::optional(movers.front().hash);
+}
+
+// What moved something else than asked shows at once, and waits for nothing.
+void Operators::wait_for(const engine::Review& review) {
+  const domain::Intent& intent = review.detail.intent;
+  if (intent.reason == "transfer_mismatch") return;
+  const bool known = std::any_of(waited_for_.begin(), waited_for_.end(),
+                                 [&](const WaitedFor& one) { return one.id == intent.id; });
+  if (known) return;
+  WaitedFor one{intent.id, {}, intent.ref, intent.terms.asset, intent.authorization};
+  for (const domain::Attempt& attempt : review.detail.attempts) {
+    if (attempt.hash && attempt.kind == domain::AttemptKind::pay)
+      one.hashes.push_back(*attempt.hash);
+  }
+  if (!seen_of(one)) waited_for_.push_back(std::move(one));
+}
+
+ports::Awaitable<void> Operators::adopt(engine::Engine& engine, domain::IntentId id,
+                                        domain::TxHash hash) {
+  try {
+    engine::Resolve wanted;
+    wanted.as = domain::Resolution::confirming;
+    wanted.tx_hash = hash;
+    wanted.reason = "it has just been mined";
+    const auto resolved = co_await engine.resolve(caller(), id, wanted);
+    tally_.count("people", resolved ? "adopted evidence" : "adopt evidence refused");
+  } catch (const std::exception&) {
+    tally_.count("people", "desk out of order");
+  }
+}
+
 ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
   engine::ListQuery query;
   query.state = domain::IntentState::needs_review;
@@ -66,12 +122,14 @@ ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
   for (const domain::Intent& intent : page.intents) {
     const auto review = co_await engine.review(intent.id);
     if (!review || review->possible.empty()) continue;
+    wait_for(*review);
     engine::Resolve wanted;
     wanted.as = review->possible[chance_.below(review->possible.size())];
     // What was never signed is mostly tried again: that is what it waits for.
     if (can_retry(*review) && chance_.below(4) > 0) wanted.as = domain::Resolution::retry;
     const auto named = name_hash(*review);
-    const bool is_mined = named && chain_.mined(*named);
+    const bool is_mined =
+        named && (chain_.mined(*named) || named == sent_outside(review->detail.intent.ref));
     if (is_mined && chance_.below(3) == 0) wanted.as = domain::Resolution::confirming;
     if (names_hash(wanted.as)) wanted.tx_hash = named;
     wanted.reason = "as the chain says";
@@ -91,6 +149,7 @@ std::optional<domain::TxHash> Operators::name_hash(const engine::Review& review)
     const auto used = chain_.used_in(terms.asset, terms.payer, intent.authorization->nonce);
     if (used) return used;
   }
+  if (const auto sent = sent_outside(intent.ref)) return sent;
   const auto& attempts = review.detail.attempts;
   if (attempts.empty()) return std::nullopt;
   for (const domain::Attempt& one : attempts) {

@@ -42,8 +42,10 @@ struct Wish {
 
 class Clients {
  public:
+  /// `outside`: the chain of an outside sender, where there is one.
   Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms, sim::SimWorld& world,
-          sim::ScriptedChain& chain, Watch& watch, Tally& tally);
+          sim::ScriptedChain& chain, std::optional<domain::ChainId> outside, Watch& watch,
+          Tally& tally);
 
   /// Sends what is due, to this engine.
   void turn(engine::Engine& engine);
@@ -72,6 +74,7 @@ class Clients {
   sim::Chance chance_;
   sim::SimWorld& world_;
   sim::ScriptedChain& chain_;
+  std::optional<domain::ChainId> outside_;
   Watch& watch_;
   Tally& tally_;
   std::deque<Wish> wishes_;
@@ -84,15 +87,32 @@ class Operators {
   Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Tally& tally)
       : chance_(seed), world_(world), chain_(chain), tally_(tally) {}
 
+  /// What this sender has paid, they can look up too.
+  void also_on(const sim::OpaqueChain& sender) { sender_ = &sender; }
+
   /// A round over the desk: reviews (when `resolves`), dead letters, blocked accounts, halted
   /// chains.
   void turn(engine::Engine& engine, bool resolves);
+  /// What a payment in review waits for, they see on the chain as soon as anybody: they name it.
+  void look(engine::Engine& engine);
   void abandon(engine::Engine& engine, const domain::IntentId& id);
   void reconcile(engine::Engine& engine, const domain::ChainId& chain,
                  const domain::Address& account);
-  void forget_requests() { ++life_, under_way_ = false; }
+  void forget_requests() { ++life_, under_way_ = false, waited_for_.clear(); }
 
  private:
+  /// A payment in review, and what may yet move it.
+  struct WaitedFor {
+    domain::IntentId id;
+    std::vector<domain::TxHash> hashes;
+    domain::Ref ref;
+    domain::AssetId asset;
+    std::optional<domain::Authorization> authorization;
+  };
+  std::optional<domain::TxHash> seen_of(const WaitedFor& one);
+  std::optional<domain::TxHash> sent_outside(const domain::Ref& ref) const;
+  void wait_for(const engine::Review& review);
+  ports::Awaitable<void> adopt(engine::Engine& engine, domain::IntentId id, domain::TxHash hash);
   ports::Awaitable<void> round(engine::Engine& engine, bool resolves, std::uint64_t life);
   ports::Awaitable<void> reviews(engine::Engine& engine);
   ports::Awaitable<void> dead_letters(engine::Engine& engine);
@@ -103,6 +123,8 @@ class Operators {
   sim::SimWorld& world_;
   sim::ScriptedChain& chain_;
   Tally& tally_;
+  const sim::OpaqueChain* sender_ = nullptr;
+  std::vector<WaitedFor> waited_for_;
   bool under_way_ = false;
   std::uint64_t life_ = 0;
   std::uint64_t keys_ = 0;

@@ -30,11 +30,13 @@ class SeedRun {
         machine_(setting, verdict_.tally),
         story_(machine_.world, tell),
         clients_(sim::Chance(setting.seed ^ 0x636c69ULL).next(), setting.payments,
-                 setting.span_ms * 3 / 4, machine_.world, machine_.chain, machine_.watch,
+                 setting.span_ms * 3 / 4, machine_.world, machine_.chain,
+                 setting.has_sender ? std::optional(Sender::name()) : std::nullopt, machine_.watch,
                  verdict_.tally),
         operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, machine_.chain,
                    verdict_.tally),
         blows_(machine_, clients_, operators_, story_) {
+    if (machine_.sender) operators_.also_on(machine_.sender->chain);
     if (!tell.empty())
       machine_.watch.tell([this](std::string line) { story_.line(std::move(line)); });
   }
@@ -119,6 +121,7 @@ class SeedRun {
     }
     if (engine::Engine* engine = machine_.engine()) {
       clients_.turn(*engine);
+      operators_.look(*engine);
       if (now_ms() >= next_desk_ms_) {
         next_desk_ms_ = now_ms() + setting_.desk_ms;
         operators_.turn(*engine, in_trouble);
@@ -175,10 +178,10 @@ class SeedRun {
     std::vector<const Seen*> out;
     if (!machine_.watch.chain_counts()) return out;
     for (const auto& [row, seen] : machine_.watch.payments()) {
-      // What no event shows, nobody but the chain itself can see; and what arrived short may be for
-      // a person to judge.
+      // What a sender did and told no name of, a person has to find. What no event shows, nobody
+      // but the chain itself can see; and what arrived short may be for a person to judge.
       const sim::TokenKind kind = machine_.chain.token(seen.asset);
-      const bool can_be_seen = seen.reason != "transfer_mismatch" &&
+      const bool can_be_seen = !seen.is_nameless && seen.reason != "transfer_mismatch" &&
                                kind != sim::TokenKind::silent &&
                                (kind != sim::TokenKind::takes_fee || setting_.settle_short);
       const bool waits = seen.state == IntentState::needs_review && can_be_seen;

@@ -92,6 +92,8 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   out.settle_short = chance.below(4) == 0;
   if (chance.below(100) < profile.impatient) out.most_steps = 6 + static_cast<int>(chance.below(6));
   out.desk_ms = 2'000 + static_cast<std::int64_t>(chance.below(30'000));
+  if (chance.below(8) == 0) out.grace_s = 2 + static_cast<std::int64_t>(chance.below(20));
+  out.has_sender = chance.below(10) == 0;
   out.odds = profile.odds;
   if (cut.payments) out.payments = std::min(out.payments, *cut.payments);
   for (const sim::Mishap mishap : cut.mishaps) out.odds[static_cast<std::size_t>(mishap)] = 0;
@@ -103,7 +105,9 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   });
   std::vector<Stroke> left;
   for (std::size_t place = 0; place < out.strokes.size(); ++place) {
-    if (!cut.strokes.contains(place)) left.push_back(out.strokes[place]);
+    // What a store that went back has sent by an outsider, nothing can tell: that is for people.
+    const bool cannot = out.has_sender && out.strokes[place].blow == Blow::backup_restored;
+    if (!cannot && !cut.strokes.contains(place)) left.push_back(out.strokes[place]);
   }
   out.strokes = std::move(left);
   return out;

@@ -90,6 +90,8 @@ struct Setting {
   std::int64_t latency_ms = 0;
   bool settle_short = false;
   int most_steps = 40;  ///< of a delivery, before it counts as going round in circles
+  std::int64_t grace_s = 600;  ///< of chain time after a deadline, before a person is asked
+  bool has_sender = false;  ///< some payouts are orders to an outside sender
   std::int64_t desk_ms = 20'000;  ///< between an operator's looks at the desk
   sim::Odds odds{};
   std::vector<Stroke> strokes;  ///< by time

@@ -130,7 +130,7 @@ void Watch::committed(sql::Connection& db) {
     seen = load(db, row);
     audit(db, row);
     check_against_chain(seen);
-    check_accepted(db, row);
+    check_accepted(db, row, seen);
     check_posted_amount(db, row, seen);
   }
 }
@@ -261,8 +261,8 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
   Seen out;
   each(
       txn,
-      "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref), payee"
-      " FROM intents"
+      "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref), payee,"
+      " chain FROM intents"
       " WHERE row = $1",
       [&](const Row& found) {
         out.id = found.fixed<domain::IntentId>(0);
@@ -273,8 +273,13 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
         out.version = found.count(5);
         out.moves_as = found.fixed<domain::Ref>(6);
         out.payee = domain::Address{std::string(found.text(7))};
+        out.chain = domain::ChainId{std::string(found.text(8))};
       },
       row);
+  if (out.chain != chain_.info().id) {
+    out.is_nameless =
+        store::number_of(txn, "SELECT count(hash) FROM attempts WHERE intent = $1", row) == 0;
+  }
   return out;
 }
 
@@ -287,20 +292,25 @@ void Watch::audit(sql::Connection& db, std::int64_t row) {
   }
 }
 
+std::vector<domain::MinedTx> Watch::movers(const Seen& seen) {
+  if (seen.chain == chain_.info().id) return chain_.movers(seen.moves_as);
+  return sender_ == nullptr ? std::vector<domain::MinedTx>{} : sender_->movers(seen.moves_as);
+}
+
 void Watch::check_against_chain(const Seen& seen) {
   if (!chain_counts_) return;
-  const auto movers = chain_.movers(seen.moves_as);
-  if (movers.size() > 1) {
-    say(1, text(seen.id), std::to_string(movers.size()) + " transactions moved value for it");
+  const auto moved_by = movers(seen);
+  if (moved_by.size() > 1) {
+    say(1, text(seen.id), std::to_string(moved_by.size()) + " transactions moved value for it");
   }
   switch (seen.state) {
     case IntentState::settled:
-      if (movers.empty()) say(9, text(seen.id), "it is settled, and nothing moved");
+      if (moved_by.empty()) say(9, text(seen.id), "it is settled, and nothing moved");
       break;
     case IntentState::failed:
     case IntentState::canceled:
       // Somebody else may still run what a payer signed: that is an alarm, not ours to prevent.
-      for (const domain::MinedTx& tx : movers) {
+      for (const domain::MinedTx& tx : moved_by) {
         if (!seen.bearer || ours_.contains(tx.sender)) {
           say(7, text(seen.id), "it is " + std::string(to_text(seen.state)) + ", and it moved");
         }

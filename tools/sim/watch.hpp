@@ -19,6 +19,7 @@
 
 #include "sim/chain.hpp"
 #include "sim/disk.hpp"
+#include "sim/opaque_chain.hpp"
 #include "tally.hpp"
 
 namespace holdfast::campaign {
@@ -28,9 +29,11 @@ struct Seen {
   domain::IntentId id;
   domain::IntentState state{};
   std::string reason;
+  domain::ChainId chain;
   domain::AssetId asset;
   domain::Address payee;
   bool bearer = false;
+  bool is_nameless = false;  ///< an outside sender has it, and told of no hash
   std::uint64_t version = 0;
   /// What the chain's books know it by: its ref, or the nonce its payer brought.
   domain::Ref moves_as;
@@ -48,6 +51,8 @@ class Watch {
  public:
   Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& tally);
 
+  /// Some payments go by this sender instead of the chain.
+  void also_on(const sim::OpaqueChain& sender) { sender_ = &sender; }
   /// A driver whose connection tells this watch of each commit.
   /// Its side record is the disk's.
   std::unique_ptr<sql::Driver> over(std::unique_ptr<sql::Driver> driver, sim::SimDisk& disk);
@@ -84,7 +89,8 @@ class Watch {
   bool chain_counts() const { return chain_counts_; }
   bool went_back() const { return went_back_; }
   /// Moved value for this payment: how many canonical transactions.
-  std::size_t moved(const Seen& seen) { return chain_.moved(seen.moves_as); }
+  std::size_t moved(const Seen& seen) { return movers(seen).size(); }
+  std::vector<domain::MinedTx> movers(const Seen& seen);
   /// Numbers given and neither used nor released; without those that nothing on the chain has used:
   /// what is not there cannot be read, and they are kept apart for ever.
   std::uint64_t open_numbers();
@@ -118,11 +124,12 @@ class Watch {
   void check_new_number(sql::Connection& db, std::int64_t slot);
   void check_signers(const std::vector<NewAttempt>& attempts, const Owners& before);
   void check_state_at_signing(const NewAttempt& one);
-  void check_accepted(sql::Connection& db, std::int64_t intent);
+  void check_accepted(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void forget_store();
 
   sim::ScriptedChain& chain_;
+  const sim::OpaqueChain* sender_ = nullptr;
   std::set<domain::Address> ours_;
   Tally& tally_;
   std::map<std::int64_t, Seen> payments_;  ///< by their row

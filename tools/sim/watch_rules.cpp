@@ -49,10 +49,13 @@ void Watch::read_chain(sql::Connection& db) {
   Txn txn(db);
   noted_final_ = 0;
   halted_ = false;
-  each(txn, "SELECT final_height, halted <> '' FROM chains", [&](const Row& row) {
-    noted_final_ = row.count(0);
-    halted_ = row.flag(1);
-  });
+  each(
+      txn, "SELECT final_height, halted <> '' FROM chains WHERE chain = $1",
+      [&](const Row& row) {
+        noted_final_ = row.count(0);
+        halted_ = row.flag(1);
+      },
+      chain_.info().id);
   if (halted_) halt_owed_ = halt_owed_by_process_ = false;
 }
 
@@ -114,7 +117,8 @@ void Watch::check_state_at_signing(const NewAttempt& one) {
 }
 
 // "A node has it" is said only of what some node was seen to have, or said that it has.
-void Watch::check_accepted(sql::Connection& db, std::int64_t intent) {
+void Watch::check_accepted(sql::Connection& db, std::int64_t intent, const Seen& seen) {
+  if (seen.chain != chain_.info().id) return;  // an outside sender tells of no node
   Txn txn(db);
   each(
       txn,
@@ -133,7 +137,7 @@ void Watch::check_accepted(sql::Connection& db, std::int64_t intent) {
 void Watch::check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen) {
   if (!chain_counts_ || seen.state != IntentState::settled) return;
   domain::Amount arrived;
-  for (const domain::MinedTx& tx : chain_.movers(seen.moves_as)) {
+  for (const domain::MinedTx& tx : movers(seen)) {
     for (const domain::Transfer& one : tx.transfers) {
       if (one.asset != seen.asset || one.to != seen.payee) continue;
       arrived = arrived.plus(one.amount).value_or(arrived);

@@ -1,0 +1,75 @@
+// An operator and the listener come to the same evidence at the same moment.
+#include <doctest/doctest.h>
+
+#include "rig.hpp"
+#include "store/writes.hpp"
+
+using namespace holdfast;
+using domain::IntentState;
+using testing::Rig;
+using testing::RigOptions;
+
+namespace {
+
+/// The node took nothing, and the engine that asked it is gone: in review.
+domain::Intent in_review(Rig& rig) {
+  rig.chain.script().next_post(sim::NextPost::drop_answer_unknown());
+  rig.start();
+  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+  while (rig.chain.posts().empty()) rig.world.run_for(10);
+  rig.crash_without_restart();
+  const auto facts = rig.run(rig.store->write([id = intent.id](store::Txn& txn) {
+    txn.db().execute("DELETE FROM jobs");
+    store::Move move;
+    move.id = id;
+    move.to = IntentState::needs_review;
+    move.actor = domain::Actor::relayer;
+    move.reason = "no_receipt";
+    return store::move_intent(txn, move);
+  }));
+  REQUIRE_MESSAGE(facts.has_value(), facts.error().detail);
+  return intent;
+}
+
+domain::TxHash run_by_stranger(Rig& rig, const domain::IntentId& id) {
+  const auto facts = rig.read([id](store::Txn& txn) { return store::find_facts(txn, id); });
+  const auto call = rig.authorizations.call(facts->intent);
+  REQUIRE(call.has_value());
+  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
+  return rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
+}
+
+}  // namespace
+
+TEST_CASE("desk: what the listener finds while an operator names it is moved once") {
+  int moved_by_operator = 0;
+  int moved_meanwhile = 0;
+  for (int at_ms = 0; at_ms < 3'000; at_ms += 50) {
+    CAPTURE(at_ms);
+    RigOptions options;
+    options.block_ms = 0;
+    options.latency_ms = 400;
+    Rig rig(options);
+    const domain::Intent intent = in_review(rig);
+    rig.start();
+    rig.world.run_for(20'000);
+    REQUIRE(rig.engine->chains().front().usable);
+    REQUIRE(rig.state(intent.id) == IntentState::needs_review);
+    engine::Resolve wanted;
+    wanted.as = domain::Resolution::confirming;
+    wanted.tx_hash = run_by_stranger(rig, intent.id);
+    wanted.reason = "looked at it";
+    rig.chain.mine(1);
+    rig.world.run_for(at_ms);
+    const auto done = rig.run(rig.engine->resolve(rig.by("ann"), intent.id, wanted));
+    if (done) {
+      CHECK(done->intent.state == IntentState::confirming);
+      const bool was_there = done->note.find("already") != std::string::npos;
+      ++(was_there ? moved_meanwhile : moved_by_operator);
+    }
+    CHECK(rig.state(intent.id) == IntentState::confirming);
+    testing::check_audit(rig);
+  }
+  CHECK(moved_by_operator > 0);
+  CHECK(moved_meanwhile > 0);
+}
