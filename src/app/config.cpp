@@ -9,6 +9,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include "app/config_endpoints.hpp"
+#include "app/config_x402.hpp"
 
 namespace holdfast::app {
 namespace {
@@ -217,6 +218,7 @@ Checked read_config(std::string_view toml) {
   store.refuse_unknown_keys();
 
   read_http(in.table("http"), config.http);
+  read_x402(in.table("x402"), config.http);
   read_engine(in.table("engine"), config.engine);
   ConfigReader log = in.table("log");
   config.log_level = level_of(log.word("level", "info", {"debug", "info", "warn"}));

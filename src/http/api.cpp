@@ -27,6 +27,18 @@ bool is_sane_id(std::string_view id) {
   });
 }
 
+/// "/a/b" → a, b.
+std::vector<std::string> segments_of(std::string_view path) {
+  std::vector<std::string> out;
+  while (path.starts_with('/')) {
+    path.remove_prefix(1);
+    const std::string_view segment = path.substr(0, path.find('/'));
+    if (!segment.empty()) out.emplace_back(segment);
+    path.remove_prefix(segment.size());
+  }
+  return out;
+}
+
 Response allow(std::string_view methods) {
   Response response;
   response.status = 204;
@@ -56,7 +68,10 @@ Api::Api(asio::any_io_executor executor, engine::Engine& engine, ports::Clock& c
       clock_(clock),
       entropy_(entropy),
       options_(std::move(options)),
-      keys_(clock, options_.key_refresh_ms) {
+      keys_(clock, options_.key_refresh_ms),
+      polls_(executor_, engine_),
+      x402_(engine_, clock_, polls_, metrics_, options_.x402) {
+  if (options_.x402.enabled) x402_base_ = segments_of(options_.x402.base);
   std::array<Byte, 6> prefix{};
   entropy_.fill(prefix);
   id_prefix_ = to_hex(prefix) + "-";
@@ -65,11 +80,7 @@ Api::Api(asio::any_io_executor executor, engine::Engine& engine, ports::Clock& c
 
 Awaitable<void> Api::start() { co_await keys_.read(engine_); }
 
-void Api::stop() {
-  stopping_ = true;
-  const auto waits = waits_;
-  for (asio::cancellation_signal* wait : waits) wait->emit(asio::cancellation_type::terminal);
-}
+void Api::stop() { polls_.stop(); }
 
 Exchange Api::begin(Request request) {
   Exchange exchange{std::move(request)};
@@ -88,17 +99,20 @@ Awaitable<std::optional<Response>> Api::admit(Exchange& exchange) {
     co_return finish(exchange, allow(every_method));
   }
   if (auto problem = read_target(request)) co_return refuse(exchange, *problem);
-  Found found = find_route(request.method, request.path);
+  Found found = find_route(request.method, request.path, x402_base_);
   if (found.route == nullptr) co_return finish(exchange, no_route(request, found));
   exchange.route = found.route;
   exchange.parameters = std::move(found.parameters);
   if (!exchange.parameters.empty()) exchange.parameter = exchange.parameters.front();
   if (auto problem = co_await check_caller(exchange)) co_return refuse(exchange, *problem);
+  if (auto problem = admit_x402(exchange)) co_return refuse(exchange, *problem);
   if (auto problem = check_query(request, *exchange.route)) co_return refuse(exchange, *problem);
   if (auto problem = check_body_headers(request, *exchange.route)) {
     co_return refuse(exchange, *problem);
   }
-  if (needs_idempotency_key(*exchange.route)) {
+  const bool is_keyed = exchange.route->action == Action::x402_settle &&
+                        request.header("Idempotency-Key").has_value();
+  if (is_keyed || needs_idempotency_key(*exchange.route)) {
     KeyRead read = read_idempotency_key(request);
     if (read.problem) co_return refuse(exchange, *read.problem);
     exchange.idempotency_key = std::move(read.key);
@@ -112,7 +126,8 @@ Awaitable<std::optional<Problem>> Api::check_caller(Exchange& exchange) {
   if (const Problem* problem = std::get_if<Problem>(&read)) co_return *problem;
   const auto token = std::get<std::optional<std::string_view>>(read);
   if (!token) {
-    if (options_.require_keys) {
+    const bool is_open = is_x402(*exchange.route) && !options_.x402.require_key;
+    if (options_.require_keys && !is_open) {
       co_return unauthorized("Authorization: the header is missing; send 'Bearer ' and a token");
     }
     exchange.asker = anyone();
@@ -166,13 +181,16 @@ Awaitable<Response> Api::dispatch(Exchange& exchange) {
     case Action::health: co_return ok(render_health());
     case Action::readiness: co_return readiness();
     case Action::metrics: co_return co_await metrics_page();
+    case Action::x402_supported:
+    case Action::x402_verify:
+    case Action::x402_settle: co_return co_await answer_x402(exchange);
   }
   ensure(false, "a route without an action");
   co_return Response{};
 }
 
 Response Api::refuse(const Exchange& exchange, const Problem& problem) {
-  return finish(exchange, response_of(problem));
+  return finish(exchange, shaped(exchange, problem));
 }
 
 Response Api::finish(const Exchange& exchange, Response response) {
@@ -190,11 +208,11 @@ Response Api::broken(const Exchange& exchange, const std::exception_ptr& thrown)
   if (broken.known) {
     log::warn("http_store",
               {{"request", exchange.request_id}, {"route", route}, {"what", broken.what}});
-    return response_of(broken.problem);
+    return shaped(exchange, broken.problem);
   }
   log::alarm("http_bug",
              {{"request", exchange.request_id}, {"route", route}, {"what", broken.what}});
-  return response_of(internal_error(exchange.request_id));
+  return shaped(exchange, internal_error(exchange.request_id));
 }
 
 Response Api::refused(const Exchange& exchange, const Error& error) {

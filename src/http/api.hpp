@@ -5,14 +5,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <list>
 #include <optional>
 #include <string>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/json/object.hpp>
 
 #include <holdfast/engine/engine.hpp>
@@ -20,10 +17,12 @@
 
 #include "http/auth.hpp"
 #include "http/idempotency.hpp"
+#include "http/long_polls.hpp"
 #include "http/message.hpp"
 #include "http/metrics.hpp"
 #include "http/problem.hpp"
 #include "http/routes.hpp"
+#include "http/x402/facilitator.hpp"
 
 namespace holdfast::http {
 
@@ -57,6 +56,8 @@ class Api {
   /// The answer to an admitted request whose body has been read. Throws operation_aborted when the
   /// caller is cancelled, and nothing else.
   Awaitable<Response> answer(Exchange& exchange);
+  /// What was written of an answer that is told once; see Response::success_of.
+  Awaitable<void> told(const Response& response, bool written);
   /// The answer to what never became a request.
   Response refuse(const Exchange& exchange, const Problem& problem);
 
@@ -81,9 +82,6 @@ class Api {
   Awaitable<Response> find_intent(Exchange& exchange);
   Awaitable<Response> find_ref(Exchange& exchange);
   Awaitable<Response> list_intents(Exchange& exchange);
-  Awaitable<Result<domain::Intent>> wait(std::optional<domain::CallerId> caller,
-                                         domain::IntentId id, engine::WaitFor level,
-                                         std::int64_t ms);
   engine::Caller caller_of(const Exchange& exchange, const boost::json::object& body) const;
   /// The claim on caller, route and key while a POST is answered, or the answer why not.
   std::optional<InProgress::Claim> claim(const Exchange& exchange);
@@ -96,6 +94,12 @@ class Api {
   Awaitable<Response> revoke_key(Exchange& exchange);
   Response list_chains(const Exchange& exchange);
   std::string token_for(const Exchange& exchange, const engine::KeySalt& salt) const;
+
+  // x402_routes.cpp
+  std::optional<Problem> admit_x402(const Exchange& exchange);
+  Awaitable<Response> answer_x402(Exchange& exchange);
+  /// In the words of the route that refuses.
+  Response shaped(const Exchange& exchange, const Problem& problem);
 
   // desk.cpp
   Awaitable<Response> list_dead_letters(Exchange& exchange);
@@ -122,12 +126,13 @@ class Api {
   KeyRing keys_;
   InProgress in_progress_;
   RequestMetrics metrics_;
-  std::list<boost::asio::cancellation_signal*> waits_;  ///< of the long polls
+  LongPolls polls_;
+  x402::Facilitator x402_;
+  std::optional<std::vector<std::string>> x402_base_;  ///< its segments; empty: not served
   std::string id_prefix_;
   /// What tokens are made from where no key is required and so nobody brings a secret.
   std::array<Byte, 32> secret_{};
   std::uint64_t ids_ = 0;
-  bool stopping_ = false;
 };
 
 /// What is wrong with the headers alone, whatever the route.

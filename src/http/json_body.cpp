@@ -43,20 +43,29 @@ bool has_control(std::string_view text) {
 
 }  // namespace
 
-JsonBody read_json(std::string_view text, bool may_be_empty) {
+bool is_address_text(std::string_view text) {
+  static constexpr std::size_t length = 42;
+  const auto is_digit = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  };
+  return text.size() == length && text.starts_with("0x") &&
+         std::ranges::all_of(text.substr(2), is_digit);
+}
+
+JsonBody read_json(std::string_view text, bool may_be_empty, std::size_t most_levels) {
   if (text.empty()) {
     if (may_be_empty) return {};
     return {bad_json("the body is empty; a JSON object is needed"), {}};
   }
   json::parse_options options;
-  options.max_depth = max_json_depth;
+  options.max_depth = most_levels;
   boost::system::error_code error;
   json::value value = json::parse(text, error, {}, options);
   if (error == json::error::too_deep) {
-    return {bad_json("the body has more than " + std::to_string(max_json_depth) + " levels"), {}};
+    return {bad_json("the body has more than " + std::to_string(most_levels) + " levels"), {}};
   }
   if (error) return {bad_json("the body is not JSON in UTF-8"), {}};
-  if (const auto twice = repeated_key(text, max_json_depth)) {
+  if (const auto twice = repeated_key(text, most_levels)) {
     return {bad_json(shown(*twice) + ": the field comes more than once"), {}};
   }
   if (!value.is_object()) return {bad_json("the body must be a JSON object"), {}};
@@ -74,21 +83,23 @@ Fields::Fields(const json::object& object, std::initializer_list<std::string_vie
   }
 }
 
+Fields::Fields(const json::object& object, std::string path)
+    : object_(object), path_(std::move(path)) {}
+
 void Fields::refuse(std::string_view code, std::string detail) {
   if (!problem_) problem_ = Problem{400, code, std::move(detail)};
 }
 
 const json::value* Fields::needed(std::string_view name) {
   const json::value* value = object_.if_contains(name);
-  if (value == nullptr) refuse("missing_field", std::string(name) + ": the field is missing");
+  if (value == nullptr) refuse("missing_field", named(name) + ": the field is missing");
   return value;
 }
 
 std::string Fields::checked_word(std::string_view name, const json::value& value) {
   const json::string* text = value.if_string();
   if (text == nullptr || !is_word(*text)) {
-    refuse("bad_field", std::string(name) + ": must be a string of 1 to " +
-                            std::to_string(longest_text) +
+    refuse("bad_field", named(name) + ": must be a string of 1 to " + std::to_string(longest_text) +
                             " printable ASCII characters without blanks");
     return {};
   }
@@ -110,7 +121,7 @@ std::string Fields::sentence(std::string_view name, bool is_needed) {
   if (value == nullptr) return {};
   const json::string* text = value->if_string();
   if (text == nullptr || text->empty() || text->size() > longest_reason || has_control(*text)) {
-    refuse("bad_field", std::string(name) + ": must be a string of 1 to " +
+    refuse("bad_field", named(name) + ": must be a string of 1 to " +
                             std::to_string(longest_reason) + " bytes without control characters");
     return {};
   }
@@ -125,7 +136,7 @@ domain::Amount Fields::amount(std::string_view name) {
   if (!read || read->is_zero()) {
     refuse(
         "bad_field",
-        std::string(name) +
+        named(name) +
             ": must be a string of decimal digits, 1 to 2^256-1 base units of the asset, without "
             "sign, point, exponent, blank or leading zero");
     return {};
@@ -138,26 +149,61 @@ std::int64_t Fields::seconds(std::string_view name, std::int64_t highest) {
   if (value == nullptr) return 0;
   const std::int64_t* number = value->if_int64();
   if (number == nullptr || *number < 1 || *number > highest) {
-    refuse("bad_field", std::string(name) + ": must be a whole number of seconds, 1 to " +
-                            std::to_string(highest));
+    refuse("bad_field",
+           named(name) + ": must be a whole number of seconds, 1 to " + std::to_string(highest));
     return 0;
   }
   return *number;
 }
 
-Bytes Fields::hex(std::string_view name) {
+Bytes Fields::hex(std::string_view name, std::size_t longest) {
   const json::value* value = needed(name);
   if (value == nullptr) return {};
   const json::string* text = value->if_string();
-  const bool fits = text != nullptr && text->size() <= longest_signature_text;
+  const bool fits = text != nullptr && text->size() <= longest;
   auto bytes = fits ? from_hex(*text) : std::nullopt;
   if (!bytes || bytes->empty()) {
-    refuse("bad_field", std::string(name) +
-                            ": must be a string of hex digits, whole bytes, at most " +
-                            std::to_string(longest_signature_text) + " characters");
+    refuse("bad_field", named(name) + ": must be a string of hex digits, whole bytes, at most " +
+                            std::to_string(longest) + " characters");
     return {};
   }
   return std::move(*bytes);
+}
+
+U256 Fields::whole(std::string_view name) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return {};
+  const json::string* text = value->if_string();
+  const auto read = text == nullptr ? std::nullopt : U256::from_decimal(*text);
+  if (!read) {
+    refuse("bad_field", named(name) + ": must be a string of decimal digits, 0 to 2^256-1");
+    return {};
+  }
+  return *read;
+}
+
+std::string Fields::address(std::string_view name) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return {};
+  const json::string* text = value->if_string();
+  if (text == nullptr || !is_address_text(*text)) {
+    refuse("bad_field", named(name) + ": must be a string of \"0x\" and 40 hex digits");
+    return {};
+  }
+  return std::string(*text);
+}
+
+const json::object* Fields::part(std::string_view name) {
+  const json::value* value = needed(name);
+  if (value == nullptr) return nullptr;
+  if (!value->is_object()) refuse("bad_field", named(name) + ": must be an object");
+  return value->if_object();
+}
+
+const json::object* Fields::part_or_none(std::string_view name) {
+  const json::value* value = object_.if_contains(name);
+  if (value == nullptr || value->is_null()) return nullptr;
+  return part(name);
 }
 
 std::vector<std::string> Fields::words(std::string_view name, std::size_t most) {
@@ -168,13 +214,13 @@ std::vector<std::string> Fields::words(std::string_view name, std::size_t most) 
   const bool fits = list != nullptr && !list->empty() && list->size() <= most;
   if (!fits) {
     refuse("bad_field",
-           std::string(name) + ": must be a list of 1 to " + std::to_string(most) + " strings");
+           named(name) + ": must be a list of 1 to " + std::to_string(most) + " strings");
     return out;
   }
   for (const json::value& item : *list) {
     std::string word = checked_word(name, item);
     if (std::ranges::find(out, word) != out.end()) {
-      refuse("bad_field", std::string(name) + ": " + shown(word) + " comes more than once");
+      refuse("bad_field", named(name) + ": " + shown(word) + " comes more than once");
     }
     out.push_back(std::move(word));
   }
@@ -187,8 +233,7 @@ std::optional<domain::TxHash> Fields::hash_or_none(std::string_view name) {
   const json::string* text = value->if_string();
   const auto hash = text == nullptr ? std::nullopt : domain::TxHash::from_text(*text);
   if (!hash) {
-    refuse("bad_field",
-           std::string(name) + ": must be a transaction's hash, \"0x\" and 64 hex digits");
+    refuse("bad_field", named(name) + ": must be a transaction's hash, \"0x\" and 64 hex digits");
   }
   return hash;
 }
@@ -200,7 +245,7 @@ std::vector<domain::TxHash> Fields::hashes(std::string_view name, std::size_t mo
     if (const auto hash = domain::TxHash::from_text(word)) {
       out.push_back(*hash);
     } else {
-      refuse("bad_field", std::string(name) + ": " + shown(word) + " is no transaction's hash");
+      refuse("bad_field", named(name) + ": " + shown(word) + " is no transaction's hash");
     }
   }
   return out;

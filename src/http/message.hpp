@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <holdfast/domain/ids.hpp>
+
 namespace holdfast::http {
 
 struct Header {
@@ -45,6 +47,9 @@ struct Response {
   std::string body = {};
   std::vector<Header> headers = {};
   std::string content_type = std::string(json_type);
+  /// It says that this payment succeeded, which is said once: whoever writes it tells the engine
+  /// whether its bytes went out.
+  std::optional<domain::IntentId> success_of = {};
 };
 
 /// How an answer goes out on its connection.

@@ -42,6 +42,8 @@ constexpr CounterRow counters[] = {
      &engine::Stats::slot_mismatches},
 };
 
+std::string_view outcome_of(std::string_view reason) { return reason.empty() ? "none" : reason; }
+
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
 MetricFamily family(std::string name, std::string help, MetricType type) {
@@ -79,6 +81,18 @@ void RequestMetrics::count(std::string_view method, std::string_view route, unsi
   const bool known = std::ranges::find(known_methods, method) != known_methods.end();
   Histogram& histogram = requests_[{std::string(known ? method : "other"),
                                     std::string(route.empty() ? "none" : route), status}];
+  add(histogram, ms);
+}
+
+void RequestMetrics::count_x402(std::string_view route, std::string_view reason) {
+  ++x402_[{std::string(route), std::string(outcome_of(reason))}];
+}
+
+void RequestMetrics::x402_settle_took(std::string_view reason, std::int64_t ms) {
+  add(x402_settles_[std::string(outcome_of(reason))], ms);
+}
+
+void RequestMetrics::add(Histogram& histogram, std::int64_t ms) {
   const auto bound = std::ranges::lower_bound(bounds_ms, ms);
   if (bound != bounds_ms.end()) {
     ++histogram.at_most.at(static_cast<std::size_t>(bound - bounds_ms.begin()));
@@ -94,10 +108,7 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
   MetricFamily seconds =
       family("holdfast_http_request_seconds",
              "Requests by method, route and status; time to their answer", MetricType::Histogram);
-  for (const auto& [key, histogram] : requests.requests_) {
-    const auto& [method, route, status] = key;
-    ClientMetric& metric = seconds.metric.emplace_back();
-    metric.label = {{"method", method}, {"route", route}, {"status", std::to_string(status)}};
+  const auto fill = [](const auto& histogram, ClientMetric& metric) {
     metric.histogram.sample_count = histogram.count;
     metric.histogram.sample_sum = static_cast<double>(histogram.sum_ms) / 1000;
     std::uint64_t below = 0;
@@ -106,8 +117,32 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
       metric.histogram.bucket.push_back(
           {below, static_cast<double>(RequestMetrics::bounds_ms.at(at)) / 1000});
     }
+  };
+  for (const auto& [key, histogram] : requests.requests_) {
+    const auto& [method, route, status] = key;
+    ClientMetric& metric = seconds.metric.emplace_back();
+    metric.label = {{"method", method}, {"route", route}, {"status", std::to_string(status)}};
+    fill(histogram, metric);
   }
   families.push_back(std::move(seconds));
+  MetricFamily x402 =
+      family("holdfast_x402_requests_total",
+             "x402 requests by route and by the reason they were told", MetricType::Counter);
+  for (const auto& [key, value] : requests.x402_) {
+    ClientMetric& metric = x402.metric.emplace_back();
+    metric.label = {{"route", key.first}, {"reason", key.second}};
+    metric.counter.value = number(value);
+  }
+  families.push_back(std::move(x402));
+  MetricFamily settles = family("holdfast_x402_settle_seconds",
+                                "x402 settles by the reason they were told; time to their answer",
+                                MetricType::Histogram);
+  for (const auto& [reason, histogram] : requests.x402_settles_) {
+    ClientMetric& metric = settles.metric.emplace_back();
+    metric.label = {{"reason", reason}};
+    fill(histogram, metric);
+  }
+  families.push_back(std::move(settles));
   families.push_back(
       gauge("holdfast_http_connections", "Connections open now", number(requests.connections)));
   families.push_back(counter("holdfast_http_connections_refused_total", "Connections over the cap",

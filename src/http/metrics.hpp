@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <holdfast/engine/engine.hpp>
 
@@ -19,6 +20,11 @@ class RequestMetrics {
  public:
   /// `route` is a path of the table, or empty for a request that reached none.
   void count(std::string_view method, std::string_view route, unsigned status, std::int64_t ms);
+
+  /// `route`: verify or settle; `reason`: of x402/reasons.hpp, empty for a success.
+  void count_x402(std::string_view route, std::string_view reason);
+  /// How long a settle with terms in order took to its answer.
+  void x402_settle_took(std::string_view reason, std::int64_t ms);
 
   std::uint64_t connections = 0;          ///< now
   std::uint64_t connections_refused = 0;  ///< over the cap
@@ -37,7 +43,11 @@ class RequestMetrics {
     std::int64_t sum_ms = 0;
   };
   using Key = std::tuple<std::string, std::string, unsigned>;  ///< method, route, status
+  void add(Histogram& histogram, std::int64_t ms);
+
   std::map<Key, Histogram> requests_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> x402_;  ///< by route and reason
+  std::map<std::string, Histogram> x402_settles_;                      ///< by reason
 };
 
 /// The Prometheus text format, version 0.0.4.

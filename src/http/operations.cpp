@@ -102,7 +102,7 @@ Awaitable<Response> Api::revoke_key(Exchange& exchange) {
 // Open to everybody, so it names chains and nothing about why: GET /v1/chains tells operators.
 Response Api::readiness() {
   std::vector<std::string> reasons;
-  if (stopping_) reasons.emplace_back("the server is stopping");
+  if (polls_.stopping()) reasons.emplace_back("the server is stopping");
   if (engine_.broken()) reasons.emplace_back("the engine stopped itself and must be started anew");
   if (const std::string trouble = engine_.trouble(); !trouble.empty()) reasons.push_back(trouble);
   if (engine_.draining()) reasons.emplace_back("the engine is draining");

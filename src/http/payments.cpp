@@ -1,19 +1,12 @@
 // The routes under /v1/payment_intents and /v1/payment_refs.
 #include <limits>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/system/system_error.hpp>
-
 #include "http/api.hpp"
 #include "http/json_body.hpp"
 #include "http/render.hpp"
 #include "http/target.hpp"
 
 namespace holdfast::http {
-
-namespace asio = boost::asio;
 
 namespace {
 
@@ -139,33 +132,12 @@ Awaitable<Response> Api::find_intent(Exchange& exchange) {
   const auto id = domain::intent_id_from(exchange.parameter);
   if (!id) co_return no_such_intent();
   if (level) {
-    const auto waited = co_await wait(exchange.asker.sees(), *id, *level, seconds * 1000);
+    const auto waited = co_await polls_.wait(exchange.asker.sees(), *id, *level, seconds * 1000);
     if (!waited) co_return refused(exchange, waited.error());
   }
   const auto detail = co_await engine_.detail(exchange.asker.sees(), *id);
   if (!detail) co_return refused(exchange, detail.error());
   co_return ok(render_detail(*detail, exchange.asker.is_operator()));
-}
-
-Awaitable<Result<domain::Intent>> Api::wait(std::optional<domain::CallerId> caller,
-                                            domain::IntentId id, engine::WaitFor level,
-                                            std::int64_t ms) {
-  if (!stopping_) {
-    asio::cancellation_signal stop;
-    struct Place {
-      std::list<asio::cancellation_signal*>& list;
-      std::list<asio::cancellation_signal*>::iterator at;
-      ~Place() { list.erase(at); }
-    } const place{waits_, waits_.insert(waits_.end(), &stop)};
-    try {
-      co_return co_await asio::co_spawn(
-          executor_, engine_.wait(caller, id, level, ms),
-          asio::bind_cancellation_slot(stop.slot(), asio::use_awaitable));
-    } catch (const boost::system::system_error& error) {
-      if (error.code() != asio::error::operation_aborted || !stopping_) throw;
-    }
-  }
-  co_return co_await engine_.find(caller, id);
 }
 
 Awaitable<Response> Api::find_ref(Exchange& exchange) {

@@ -9,7 +9,7 @@ namespace {
 
 // What a key sees is its own, but with `ops`: everybody's. Creating asks for `pay` or `payout` by
 // the method in its body. Balances and events tell of everybody, so only `ops` has them.
-constexpr std::array<Route, 27> table = {{
+constexpr std::array<Route, 30> table = {{
     {"POST", "/v1/payment_intents", Action::create_intent, "pay payout"},
     {"GET", "/v1/payment_intents", Action::list_intents, "pay payout x402 ops",
      "state limit cursor"},
@@ -39,11 +39,17 @@ constexpr std::array<Route, 27> table = {{
     {"GET", "/healthz", Action::health, ""},
     {"GET", "/readyz", Action::readiness, ""},
     {"GET", "/metrics", Action::metrics, ""},
+    {"GET", "/x402/supported", Action::x402_supported, "x402"},
+    {"POST", "/x402/verify", Action::x402_verify, "x402"},
+    {"POST", "/x402/settle", Action::x402_settle, "x402"},
 }};
 
+constexpr std::string_view x402_root = "/x402";
+
+using Segments = std::span<const std::string>;
+
 /// What stands for each "{…}" when the path has this shape; nothing where it has another.
-std::optional<std::vector<std::string>> match(std::string_view shape,
-                                              const std::vector<std::string>& path) {
+std::optional<std::vector<std::string>> match(std::string_view shape, Segments path) {
   std::vector<std::string> parameters;
   for (const std::string& segment : path) {
     if (shape.empty() || shape.front() != '/') return std::nullopt;
@@ -61,7 +67,17 @@ std::optional<std::vector<std::string>> match(std::string_view shape,
   return parameters;
 }
 
+/// The same for a route under the facilitator's base path.
+std::optional<std::vector<std::string>> match_x402(
+    std::string_view shape, Segments path, const std::optional<std::vector<std::string>>& base) {
+  if (!base || path.size() < base->size()) return std::nullopt;
+  if (!std::ranges::equal(path.first(base->size()), *base)) return std::nullopt;
+  return match(shape.substr(x402_root.size()), path.subspan(base->size()));
+}
+
 }  // namespace
+
+bool is_x402(const Route& route) { return route.path.starts_with(x402_root); }
 
 std::span<const Route> routes() { return table; }
 
@@ -78,12 +94,14 @@ bool needs_idempotency_key(const Route& route) {
   return route.method == "POST" && route.path.starts_with("/v1/");
 }
 
-Found find_route(std::string_view method, const std::vector<std::string>& path) {
+Found find_route(std::string_view method, const std::vector<std::string>& path,
+                 const std::optional<std::vector<std::string>>& x402_base) {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   Found found;
   if (path.empty()) return found;
   for (const Route& route : table) {
-    auto parameters = match(route.path, path);
+    auto parameters =
+        is_x402(route) ? match_x402(route.path, path, x402_base) : match(route.path, path);
     if (!parameters) continue;
     if (route.method == wanted) return {&route, std::move(*parameters), {}};
     if (!found.allowed.empty()) found.allowed += ", ";

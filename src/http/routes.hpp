@@ -1,6 +1,7 @@
 // Owns: the table of routes: method, path, what it does, who may. README's list is made from it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,11 +37,16 @@ enum class Action {
   health,
   readiness,
   metrics,
+  x402_supported,
+  x402_verify,
+  x402_settle,
 };
 
 struct Route {
   std::string_view method;
-  std::string_view path;  ///< "{…}" stands for any one segment; also the label in the metrics
+  /// "{…}" stands for any one segment, a leading "/x402" for the base path of the facilitator; also
+  /// the label in the metrics
+  std::string_view path;
   Action action;
   /// One of these is needed, parted by blanks; empty: anybody may, without a key.
   std::string_view scopes;
@@ -60,7 +66,11 @@ struct Found {
   std::vector<std::string> parameters = {};  ///< what stood for each "{…}"
   std::string allowed;  ///< "GET, HEAD, …" of this path; empty when there is no such path
 };
-/// HEAD finds the route of GET.
-Found find_route(std::string_view method, const std::vector<std::string>& path);
+/// HEAD finds the route of GET. `x402_base`: the segments of the facilitator's base path; empty:
+/// none is served.
+Found find_route(std::string_view method, const std::vector<std::string>& path,
+                 const std::optional<std::vector<std::string>>& x402_base = {});
+
+bool is_x402(const Route& route);
 
 }  // namespace holdfast::http

@@ -5,7 +5,9 @@
 #include <array>
 #include <tuple>
 
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -211,9 +213,27 @@ asio::awaitable<bool> Session::deliver(Reader& reader, const Exchange& exchange,
   delivery.head_only = exchange.request.method == "HEAD";
   delivery.http_1_0 = exchange.request.http_1_0;
   delivery.wall_ms = api_.wall_ms();
-  const bool written = co_await write(to_wire(response, delivery));
+  // Where the other side is gone already, what is told once is kept for who asks next.
+  const bool is_gone = response.success_of && peer_is_gone();
+  const bool written = !is_gone && co_await write(to_wire(response, delivery));
+  if (response.success_of) {
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await api_.told(response, written);
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+  }
   reader.parser.reset();
   co_return (written && delivery.keep_alive);
+}
+
+// Its end of the connection is closed, so it waits for no answer. Bytes that it sent before hide
+// it.
+bool Session::peer_is_gone() {
+  std::array<char, 1> byte{};
+  error_code error;
+  std::ignore = socket_.non_blocking(true, error);
+  if (error) return true;
+  const std::size_t count = socket_.receive(asio::buffer(byte), tcp::socket::message_peek, error);
+  return error != asio::error::would_block && (error || count == 0);
 }
 
 asio::awaitable<bool> Session::write(std::string bytes) {

@@ -43,6 +43,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::awaitable<void> refuse_unread(Reader& reader, const Exchange& exchange,
                                              boost::system::error_code error);
   boost::asio::awaitable<bool> write(std::string bytes);
+  bool peer_is_gone();
   /// Reads and forgets for a moment, so that the client is not reset before it read the answer.
   boost::asio::awaitable<void> linger();
 

@@ -1,6 +1,9 @@
 // Owns: the payment methods of the simulated chains: a payout, and a payer's authorization.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include <holdfast/ports/method.hpp>
 
 #include "sim/chain.hpp"
@@ -36,6 +39,7 @@ class ScriptedAuthorization final : public ports::Method {
   domain::MethodName name() const override { return {"transfer_authorization"}; }
   domain::ChainId chain() const override { return chain_.info().id; }
   bool bearer() const override { return true; }
+  std::vector<ports::AssetInfo> assets() const override { return assets_; }
   Result<void> check_terms(const domain::Terms& terms) const override;
   std::string typed_data(const domain::Intent& intent) const override;
   ports::Awaitable<Result<void>> verify(domain::Intent intent, domain::Authorization authorization,
@@ -45,8 +49,12 @@ class ScriptedAuthorization final : public ports::Method {
                             bool own_hash) const override;
   ports::Awaitable<domain::AuthorizationSeen> read_authorization(domain::Intent intent) override;
 
+  /// Says from now on that payers can sign for this token.
+  void offer(ports::AssetInfo info) { assets_.push_back(std::move(info)); }
+
  private:
   ScriptedChain& chain_;
+  std::vector<ports::AssetInfo> assets_;
 };
 
 }  // namespace holdfast::sim

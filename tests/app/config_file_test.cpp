@@ -91,8 +91,9 @@ std::string said_about(const std::string& path, const std::string& key) {
 std::set<std::string> known_keys() {
   std::set<std::string> words;
   const std::string folder = HOLDFAST_SOURCE_DIR "/src/app/";
-  const std::string source =
-      test::content_of(folder + "config.cpp") + test::content_of(folder + "config_endpoints.cpp");
+  const std::string source = test::content_of(folder + "config.cpp") +
+                             test::content_of(folder + "config_endpoints.cpp") +
+                             test::content_of(folder + "config_x402.cpp");
   const std::regex quoted("\"([a-z][a-z0-9_]*)\"");
   for (std::sregex_iterator at(source.begin(), source.end(), quoted), end; at != end; ++at) {
     words.insert((*at)[1]);
@@ -134,6 +135,11 @@ std::string shown(const AppConfig& config) {
       << ' ' << policy.stuck_after_ms << ' ' << policy.review_after_ms << ' ' << policy.grace_s
       << ' ' << engine.gap_after_ms << ' ' << policy.settle_short << ' ' << policy.max_lapsed_leases
       << ' ' << policy.retry.base_ms << ' ' << policy.retry.cap_ms;
+  const auto& x402 = http.x402;
+  out << "\nx402 " << x402.enabled << ' ' << x402.base << ' ' << x402.require_key << ' '
+      << x402.budget_ms << ' ' << x402.assets.size() << ' ' << x402.payees.size() << ' '
+      << x402.networks.size() << ' ' << x402.requests_per_s << ' ' << x402.burst << ' '
+      << x402.gas_per_day.has_value();
   for (const ChainConfig& chain : config.chains) {
     const auto& fees = chain.evm.fees;
     out << "\nchain " << chain.evm.id.value << ' ' << chain.rpc.url << ' ' << chain.rpc.deadline_ms
@@ -184,9 +190,9 @@ TEST_CASE("conf/holdfast.toml: it has every key the reader knows, and no other")
 }
 
 TEST_CASE("conf/holdfast.toml: the defaults it shows are the defaults") {
-  const std::set<std::string> without_default = {
-      "rpc_url_env",        "key_file", "rpc_ca_file", "adopt",
-      "[[chain.endpoint]]", "url",      "url_env",     "weight"};
+  const std::set<std::string> without_default = {"rpc_url_env", "key_file",    "rpc_ca_file",
+                                                 "adopt",       "gas_per_day", "[[chain.endpoint]]",
+                                                 "url",         "url_env",     "weight"};
   const Checked all = read_config(with_all_keys(without_default));
   CHECK(problems_as_text("conf", all.problems).empty());
   const auto as_shipped = read_config_file(shipped_path);

@@ -218,6 +218,9 @@ TEST_CASE("auth: what each scope may do") {
       {"GET /healthz", "-"},
       {"GET /readyz", "-"},
       {"GET /metrics", "-"},
+      {"GET /x402/supported", "x402"},
+      {"POST /x402/verify", "x402"},
+      {"POST /x402/settle", "x402"},
   };
   CHECK(routes().size() == table.size());
   for (const Route& route : routes()) {

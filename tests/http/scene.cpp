@@ -21,6 +21,7 @@
 #include "store/writes.hpp"
 #include "support/fault_vfs.hpp"
 #include "support/temp_folder.hpp"
+#include "x402.hpp"
 
 namespace holdfast::testing {
 
@@ -32,6 +33,7 @@ constexpr std::int64_t simulated_ms_each_turn = 20;
 const domain::AssetId token_asset{"tkn"};
 const domain::Address payer{"payer"};
 const domain::Address relayer{"relayer0"};
+const domain::AssetId x402_token{"0x" + std::string("abababababababababababababababababababab")};
 
 sim::ScriptedChainOptions chain_options(const SceneOptions& options) {
   sim::ScriptedChainOptions out;
@@ -54,6 +56,9 @@ struct Scene::World {
       chain.give(owner, token_asset, U256::max());
       chain.give(owner, domain::native_asset, plenty);
     }
+    authorizations.offer(
+        {x402_token, x402::token_name, x402::token_version, {authorizations.name().value}});
+    chain.give({x402::payer}, x402_token, U256::max());
     options.http.port = 0;
     chain.script().set_down(options.chain_starts_down);
   }
@@ -264,6 +269,15 @@ void Scene::drain_engine() {
 
 void Scene::set_chain_down(bool down) {
   world_->on_server([this, down] { world_->chain.script().set_down(down); });
+}
+
+void Scene::hold_pool(bool hold) {
+  world_->on_server([this, hold] { world_->chain.hold_pool(hold); });
+}
+
+std::string Scene::earned() {
+  return world_->on_server(
+      [this] { return world_->chain.balance({x402::payee}, x402_token).decimal(); });
 }
 
 void Scene::park(const std::string& id) {

@@ -59,6 +59,10 @@ class Scene {
   std::string second_server(http::Options options);
   void drain_engine();
   void set_chain_down(bool down);
+  /// Blocks stay empty while set.
+  void hold_pool(bool hold);
+  /// What the payee of x402.hpp was paid, in base units.
+  std::string earned();
   /// The authorized payment's job runs out of its budget, nothing signed: its payment is in review
   /// and the job parked. While the chain is down, or a delivery comes in between.
   void park(const std::string& id);

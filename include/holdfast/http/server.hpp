@@ -11,6 +11,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <holdfast/engine/engine.hpp>
+#include <holdfast/http/x402_options.hpp>
 #include <holdfast/ports/clock.hpp>
 #include <holdfast/ports/entropy.hpp>
 
@@ -30,6 +31,7 @@ struct Options {
   /// False: who brings no key is the caller "(anyone)" with every scope. On a loopback address
   /// only.
   bool require_keys = true;
+  X402Options x402 = {};
 };
 
 /// Lives on the engine's executor: constructed, called and destroyed there. Executor, engine, clock

@@ -1,0 +1,65 @@
+// The routes of the x402 facilitator: what of a request they take, and whose words they answer in.
+#include <holdfast/base/log.hpp>
+
+#include "http/api.hpp"
+#include "http/target.hpp"
+
+namespace holdfast::http {
+namespace {
+
+x402::Asked asked_of(const Route& route) {
+  return route.action == Action::x402_verify ? x402::Asked::verify : x402::Asked::settle;
+}
+
+bool has_words_of_its_own(const Route* route) {
+  return route != nullptr && is_x402(*route) && route->action != Action::x402_supported;
+}
+
+}  // namespace
+
+std::optional<Problem> Api::admit_x402(const Exchange& exchange) {
+  if (!has_words_of_its_own(exchange.route)) return std::nullopt;
+  return x402_.admit(exchange.asker);
+}
+
+Awaitable<Response> Api::answer_x402(Exchange& exchange) {
+  if (exchange.route->action == Action::x402_supported) co_return x402_.supported();
+  x402::Ask ask{std::move(exchange.request.body), exchange.asker, exchange.idempotency_key,
+                exchange.since_ms};
+  if (exchange.route->action == Action::x402_verify)
+    co_return co_await x402_.verify(std::move(ask));
+  co_return co_await x402_.settle(std::move(ask));
+}
+
+// What is refused by its head alone, as a body that is too large, was not routed yet.
+Response Api::shaped(const Exchange& exchange, const Problem& problem) {
+  const Route* route = exchange.route;
+  if (route == nullptr && x402_base_) {
+    Request request;
+    request.target = exchange.request.target;
+    if (!read_target(request)) {
+      route = find_route(exchange.request.method, request.path, x402_base_).route;
+    }
+  }
+  if (!has_words_of_its_own(route)) return response_of(problem);
+  return x402_.refuse(asked_of(*route), problem);
+}
+
+// What cannot be noted leaves the success as offered: nobody else is told while this engine lives.
+Awaitable<void> Api::told(const Response& response, bool written) {
+  if (!response.success_of) co_return;
+  std::string_view why;
+  try {
+    co_await engine_.delivered(*response.success_of, written);
+  } catch (const store::StoreUnavailable&) {
+    why = "the store cannot be used now";
+  } catch (const store::StoreInDoubt&) {
+    why = "the store is in doubt";
+  } catch (const store::StoreBusy&) {
+    why = "the store is busy";
+  }
+  if (why.empty()) co_return;
+  log::warn("delivery_not_noted", {{"intent", domain::text(*response.success_of)}, {"why", why}});
+}
+
+}  // namespace holdfast::http
