@@ -112,6 +112,25 @@ TEST_CASE("x402 rules: each term that differs is named") {
   CHECK(judged(other_method) == Reason::unsupported_payload_type);
 }
 
+TEST_CASE("x402 rules: a token that two methods pay with is one, and takes payments by both") {
+  engine::ChainStatus chain;
+  chain.id = {"sim:1"};
+  chain.usable = chain.can_send = true;
+  chain.assets = {
+      {{wire::token}, "", "", {"permit2"}},
+      {{wire::token}, wire::token_name, wire::token_version, {"transfer_authorization"}}};
+  const auto known = networks_of(std::vector{chain});
+  REQUIRE(known.size() == 1);
+  CHECK(known[0].can_settle);
+  CHECK(known[0].assets.size() == 1);
+  for (const json::object& body : {wire::body_of({}), wire::permit2_body()}) {
+    const Read read = read_body(wire::text(body));
+    CHECK(judge(read.request, options(), known).reason == Reason::none);
+  }
+  chain.can_send = false;
+  CHECK_FALSE(networks_of(std::vector{chain})[0].can_settle);
+}
+
 TEST_CASE("x402 rules: an address is the same in upper and lower case") {
   json::object body = wire::body_of({});
   std::string lower = wire::token;

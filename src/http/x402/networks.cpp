@@ -33,6 +33,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 23> names_of
     {"flare", "eip155:14"},
 }};
 
+/// Methods speak for themselves; a token that several of them pay with is one token.
+void add_asset(std::vector<ports::AssetInfo>& assets, const ports::AssetInfo& info) {
+  for (ports::AssetInfo& known : assets) {
+    if (known.asset != info.asset) continue;
+    known.methods.insert(known.methods.end(), info.methods.begin(), info.methods.end());
+    if (known.name.empty()) {
+      known.name = info.name;
+      known.version = info.version;
+    }
+    return;
+  }
+  assets.push_back(info);
+}
+
 }  // namespace
 
 std::vector<Network> networks_of(std::span<const engine::ChainStatus> chains) {
@@ -43,7 +57,7 @@ std::vector<Network> networks_of(std::span<const engine::ChainStatus> chains) {
     network.chain = chain.id.value;
     network.name = chain.network.empty() ? chain.id.value : chain.network;
     network.can_settle = chain.usable && chain.can_send;
-    network.assets = chain.assets;
+    for (const ports::AssetInfo& info : chain.assets) add_asset(network.assets, info);
     network.accounts = chain.accounts;
     out.push_back(std::move(network));
   }
