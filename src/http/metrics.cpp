@@ -74,6 +74,43 @@ MetricFamily chain_gauge(const char* name, const char* help,
   return out;
 }
 
+template <class Histogram, class Bounds>
+void fill(const Histogram& histogram, const Bounds& bounds_ms, ClientMetric& metric) {
+  metric.histogram.sample_count = histogram.count;
+  metric.histogram.sample_sum = static_cast<double>(histogram.sum_ms) / 1000;
+  std::uint64_t below = 0;
+  for (std::size_t at = 0; at < bounds_ms.size(); ++at) {
+    below += histogram.at_most.at(at);
+    metric.histogram.bucket.push_back({below, static_cast<double>(bounds_ms.at(at)) / 1000});
+  }
+}
+
+template <class Counts>
+MetricFamily x402_requests(const Counts& counts) {
+  MetricFamily out =
+      family("holdfast_x402_requests_total",
+             "x402 requests by route and by the reason they were told", MetricType::Counter);
+  for (const auto& [key, value] : counts) {
+    ClientMetric& metric = out.metric.emplace_back();
+    metric.label = {{"route", key.first}, {"reason", key.second}};
+    metric.counter.value = number(value);
+  }
+  return out;
+}
+
+template <class Settles, class Bounds>
+MetricFamily x402_settles(const Settles& settles, const Bounds& bounds_ms) {
+  MetricFamily out = family("holdfast_x402_settle_seconds",
+                            "x402 settles by the reason they were told; time to their answer",
+                            MetricType::Histogram);
+  for (const auto& [reason, histogram] : settles) {
+    ClientMetric& metric = out.metric.emplace_back();
+    metric.label = {{"reason", reason}};
+    fill(histogram, bounds_ms, metric);
+  }
+  return out;
+}
+
 }  // namespace
 
 void RequestMetrics::count(std::string_view method, std::string_view route, unsigned status,
@@ -108,41 +145,15 @@ std::string metrics_text(const RequestMetrics& requests, const engine::Stats& st
   MetricFamily seconds =
       family("holdfast_http_request_seconds",
              "Requests by method, route and status; time to their answer", MetricType::Histogram);
-  const auto fill = [](const auto& histogram, ClientMetric& metric) {
-    metric.histogram.sample_count = histogram.count;
-    metric.histogram.sample_sum = static_cast<double>(histogram.sum_ms) / 1000;
-    std::uint64_t below = 0;
-    for (std::size_t at = 0; at < RequestMetrics::bounds_ms.size(); ++at) {
-      below += histogram.at_most.at(at);
-      metric.histogram.bucket.push_back(
-          {below, static_cast<double>(RequestMetrics::bounds_ms.at(at)) / 1000});
-    }
-  };
   for (const auto& [key, histogram] : requests.requests_) {
     const auto& [method, route, status] = key;
     ClientMetric& metric = seconds.metric.emplace_back();
     metric.label = {{"method", method}, {"route", route}, {"status", std::to_string(status)}};
-    fill(histogram, metric);
+    fill(histogram, RequestMetrics::bounds_ms, metric);
   }
   families.push_back(std::move(seconds));
-  MetricFamily x402 =
-      family("holdfast_x402_requests_total",
-             "x402 requests by route and by the reason they were told", MetricType::Counter);
-  for (const auto& [key, value] : requests.x402_) {
-    ClientMetric& metric = x402.metric.emplace_back();
-    metric.label = {{"route", key.first}, {"reason", key.second}};
-    metric.counter.value = number(value);
-  }
-  families.push_back(std::move(x402));
-  MetricFamily settles = family("holdfast_x402_settle_seconds",
-                                "x402 settles by the reason they were told; time to their answer",
-                                MetricType::Histogram);
-  for (const auto& [reason, histogram] : requests.x402_settles_) {
-    ClientMetric& metric = settles.metric.emplace_back();
-    metric.label = {{"reason", reason}};
-    fill(histogram, metric);
-  }
-  families.push_back(std::move(settles));
+  families.push_back(x402_requests(requests.x402_));
+  families.push_back(x402_settles(requests.x402_settles_, RequestMetrics::bounds_ms));
   families.push_back(
       gauge("holdfast_http_connections", "Connections open now", number(requests.connections)));
   families.push_back(counter("holdfast_http_connections_refused_total", "Connections over the cap",

@@ -26,6 +26,7 @@ constexpr std::string_view between = "\n----\n";  // of two requests in one inpu
 const std::string token = "hf_Zq7_everything_is_allowed_to_this_one";
 const domain::Address payer{"payer"};
 const domain::Address relayer{"relayer0"};
+const domain::AssetId x402_token{"0x" + std::string(40, 'a')};
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
@@ -72,6 +73,7 @@ class Service {
       chain_.give(owner, {"tkn"}, plenty);
       chain_.give(owner, domain::native_asset, plenty);
     }
+    authorizations_.offer({x402_token, "USD Coin", "2", {"transfer_authorization"}});
     disk_.put_back(new_store());
     store_ = open_store(world_, disk_);
     engine_ = std::make_unique<engine::Engine>(
@@ -83,8 +85,11 @@ class Service {
                       {&chain_},
                       {&payouts_, &authorizations_},
                       {{chain_.info().id, relayer, std::nullopt}}});
+    http::Options options;
+    options.x402.enabled = true;
+    options.x402.networks = {{"sim-net", "sim:1"}};
     api_ = std::make_unique<http::Api>(world_.executor(), *engine_, world_.clock(),
-                                       world_.entropy(), http::Options{});
+                                       world_.entropy(), std::move(options));
     world_.run(engine_->start());
     engine::ApiKey key;
     key.name = "fuzz";
@@ -153,6 +158,10 @@ class Service {
     boost::system::error_code error;
     const json::value body = json::parse(response.body, error);
     ensure(!error && body.is_object(), "an answer is one JSON object");
+    if (body.as_object().contains("success")) {
+      ensure(body.at("transaction").is_string() && body.at("network").is_string(),
+             "a settle answer has a transaction and a network, and they are strings");
+    }
     if (response.status < 400 || !body.as_object().contains("error")) return;
     ensure(!body.at("error").as_string().empty(), "a refusal has a code");
     fuzz::check_sentence(std::string_view(body.at("detail").as_string()));
