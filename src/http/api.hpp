@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,7 @@ struct Exchange {
   std::vector<std::string> parameters = {};
   Asker asker = {};
   std::string idempotency_key = {};
+  std::function<bool()> is_gone = {};  ///< nobody reads the answer any more; may be empty
 };
 
 class Api {

@@ -144,6 +144,7 @@ asio::awaitable<bool> Session::serve(Reader& reader) {
   arm(options_.read_timeout_ms);
   const error_code error = co_await read_header(reader);
   Exchange exchange = api_.begin(request_of(parser));
+  exchange.is_gone = [this] { return peer_is_gone(); };
   if (error) {
     co_await refuse_unread(reader, exchange, error);
     co_return false;

@@ -25,7 +25,7 @@ std::optional<Problem> Api::admit_x402(const Exchange& exchange) {
 Awaitable<Response> Api::answer_x402(Exchange& exchange) {
   if (exchange.route->action == Action::x402_supported) co_return x402_.supported();
   x402::Ask ask{std::move(exchange.request.body), exchange.asker, exchange.idempotency_key,
-                exchange.since_ms};
+                exchange.since_ms, exchange.is_gone};
   if (exchange.route->action == Action::x402_verify)
     co_return co_await x402_.verify(std::move(ask));
   co_return co_await x402_.settle(std::move(ask));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct Ask {
   Asker asker;
   std::string idempotency_key;  ///< empty: none was sent
   std::int64_t since_ms = 0;    ///< monotonic
+  std::function<bool()> is_gone = {};  ///< nobody reads the answer any more; may be empty
 };
 
 class Facilitator {

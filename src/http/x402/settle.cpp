@@ -175,8 +175,15 @@ asio::awaitable<Response> Facilitator::follow(Settling& it, GasHold& gas) {
 
 // From the note that a success is offered to the word whether it went out, nothing is cut short.
 asio::awaitable<Response> Facilitator::succeed(Settling& it) {
+  // Nobody would hear it: it is kept for who waits beside, or asks next.
+  if (it.ask.is_gone && it.ask.is_gone()) {
+    co_return tell(it, Reason::settlement_pending, "the payment goes on; ask again");
+  }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const auto delivery = co_await engine_.offer_success(it.caller, *it.id);
+  if (!delivery && delivery.error().code == engine::EngineError::key_reused) {
+    co_return refuse_new(it, delivery.error());
+  }
   if (!delivery) {
     co_return tell(it, Reason::settlement_pending, "the payment goes on; ask again");
   }
