@@ -36,7 +36,7 @@ json::object settle_body(const Echo& echo, const Answer& answer) {
   return out;
 }
 
-json::object kind_of(int version, std::string network, const ports::AssetInfo& asset,
+json::object kind_of(int version, const std::string& network, const ports::AssetInfo& asset,
                      std::string_view transfer) {
   json::object extra;
   extra["asset"] = asset.asset.value;
@@ -46,7 +46,7 @@ json::object kind_of(int version, std::string network, const ports::AssetInfo& a
   json::object kind;
   kind["x402Version"] = version;
   kind["scheme"] = "exact";
-  kind["network"] = std::move(network);
+  kind["network"] = network;
   kind["extra"] = std::move(extra);
   return kind;
 }
