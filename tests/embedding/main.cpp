@@ -2,14 +2,9 @@
 // it, twenty payments asked for over TCP, waited for from another thread, drained, counted in the
 // chain's own books. Exit code 0 only if each of them moved exactly once.
 #include <cstdio>
-#include <filesystem>
-#include <future>
-#include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
@@ -19,12 +14,9 @@
 
 #include <holdfast/base/log.hpp>
 #include <holdfast/engine/engine.hpp>
-#include <holdfast/sqlite/sqlite.hpp>
-#include <holdfast/store/store.hpp>
 
+#include "parts.hpp"
 #include "server.hpp"
-#include "system_ports.hpp"
-#include "toy_chain.hpp"
 
 namespace {
 
@@ -36,85 +28,6 @@ using namespace line_server;
 
 constexpr int payments = 20;
 constexpr std::int64_t patience_ms = 30'000;
-const hf::domain::Address till{"till"};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
-}
-
-/// A fresh folder for the store, gone at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-    require(::mkdtemp(pattern.data()) != nullptr, "no temporary folder");
-    path_ = pattern;
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-hf::engine::Config engine_config() {
-  hf::engine::Config config;
-  config.instance_name = "line-server";
-  return config;
-}
-
-/// Everything holdfast needs, each part before what uses it. The server's io_context may have many
-/// threads: the engine, the store's waiters and the chain share one strand.
-struct Payments {
-  Payments(asio::any_io_executor strand, const std::string& file)
-      : chain(clock, {{till, 1'000'000}}),
-        payout(chain),
-        signer(till),
-        store(hf::sqlite::open_sqlite({.path = file}), {.waiters = strand}),
-        engine(strand, engine_config(),
-               {store,
-                clock,
-                entropy,
-                signer,
-                {&chain},
-                {&payout},
-                {{chain.info().id, till, std::nullopt}}}) {}
-  // After a drain there is nothing left to drop.
-  ~Payments() { engine.abandon(); }
-
-  SystemClock clock;
-  SystemEntropy entropy;
-  ToyChain chain;
-  ToyPayout payout;
-  ToySigner signer;
-  hf::store::Store store;
-  Engine engine;
-};
-
-/// The server's threads, joined before anything they use is gone.
-class Threads {
- public:
-  Threads(asio::io_context& context, int count)
-      : context_(context), guard_(asio::make_work_guard(context)) {
-    for (int i = 0; i < count; ++i) threads_.emplace_back([&context] { context.run(); });
-  }
-  ~Threads() { context_.stop(); }
-  /// Lets them go when the work is done.
-  void finish() {
-    guard_.reset();
-    threads_.clear();
-  }
-
- private:
-  asio::io_context& context_;
-  asio::executor_work_guard<asio::io_context::executor_type> guard_;
-  std::vector<std::jthread> threads_;
-};
 
 /// A client of the server: asks a line, reads a line.
 class Client {

@@ -6,6 +6,8 @@
 
 #include <holdfast/domain/evidence.hpp>
 
+#include "toy_token.hpp"
+
 namespace line_server {
 namespace {
 
@@ -15,7 +17,7 @@ using namespace hf::domain;
 constexpr std::int64_t block_every_ms = 100;
 constexpr std::uint64_t blocks_to_finality = 2;
 constexpr std::uint64_t gas = 1;
-constexpr std::size_t longest_name = 40;
+constexpr std::size_t longest_name = 42;
 
 // A transaction is a line of words; names hold no space, so that it reads back as it was written.
 std::string text_of(const Order& order) {
@@ -60,6 +62,7 @@ std::optional<Order> read_order(hf::ByteView bytes) {
 ToyChain::ToyChain(hf::ports::Clock& clock, std::map<Address, hf::U256> balances)
     : clock_(clock), balances_(std::move(balances)) {
   info_.id = {"toy:1"};
+  info_.network = info_.id.value;
   info_.answer_at = {FinalityTag::latest, 1};
   info_.max_unconsumed = 64;
   info_.poll_ms = 50;
@@ -71,15 +74,14 @@ hf::Result<Address> ToyChain::parse_address(std::string_view text) const {
   const bool good =
       !text.empty() && text.size() <= longest_name &&
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
-  if (!good) return hf::refuse(ChainError::bad_address, "1 to 40 of a-z, 0-9 and '-'");
+  if (!good) return hf::refuse(ChainError::bad_address, "1 to 42 of a-z, 0-9 and '-'");
   return Address{std::string(text)};
 }
 
 hf::Result<AssetId> ToyChain::parse_asset(std::string_view text) const {
-  if (text != native_asset.value) {
-    return hf::refuse(ChainError::bad_asset, "this chain has the native asset only");
-  }
-  return native_asset;
+  if (text == native_asset.value) return native_asset;
+  if (text == toy_token.value) return toy_token;
+  return hf::refuse(ChainError::bad_asset, "this chain has the native asset and one token");
 }
 
 Call ToyChain::noop_call(const Address& account) const { return {account, {}, {}}; }
@@ -135,6 +137,8 @@ ToyChain::Answer<SequenceCounts> ToyChain::sequences(Address account) {
 ToyChain::Answer<Amount> ToyChain::native_balance(Address account) { co_return balance(account); }
 
 ToyChain::Answer<Simulated> ToyChain::simulate(Address sender, Call call) {
+  const std::string refusal = refusal_of(call, clock_.wall_ms() / 1000);
+  if (!refusal.empty()) co_return Refused{RefusalKind::reverted, refusal};
   if (balance(sender) >= call.value) co_return Simulated{gas};
   co_return Refused{RefusalKind::unfunded, "the account holds less than the amount"};
 }
@@ -205,18 +209,70 @@ MinedTx ToyChain::run(const Pending& pending, const Block& block) {
   tx.sender = order.sender;
   tx.sequence = order.sequence;
   tx.trailing_ref = Ref::from(order.call.payload);
+  if (order.call.target.value == toy_token.value) {
+    run_token(order, tx);
+  } else {
+    run_native(order, tx);
+  }
+  return tx;
+}
+
+void ToyChain::run_native(const Order& order, MinedTx& tx) {
   hf::U256& from = balances_[order.sender];
   const auto rest = from.minus(order.call.value);
   const auto sum = balances_[order.call.target].plus(order.call.value);
   tx.succeeded = rest && sum;
-  if (!tx.succeeded) return tx;
+  if (!tx.succeeded) return;
   from = *rest;
   balances_[order.call.target] = *sum;
   if (!order.call.value.is_zero()) {
     tx.transfers.push_back(
         {native_asset, order.sender, order.call.target, order.call.value, /*index=*/0});
   }
-  return tx;
+}
+
+std::string ToyChain::refusal_of(const Call& call, std::int64_t time_s) const {
+  if (call.target.value != toy_token.value) return {};
+  const auto transfer = read_transfer(call.payload);
+  if (!transfer) return "not a transfer";
+  const Authorization& authorization = transfer->authorization;
+  if (authorization.signature != signature_of(*transfer)) return "wrong signature";
+  if (time_s <= authorization.validity.after_s) return "not valid yet";
+  if (time_s >= authorization.validity.before_s) return "expired";
+  if (use_of(transfer->from, authorization.nonce) != nullptr) return "used";
+  return token_balance(transfer->from) < transfer->value ? "too little" : "";
+}
+
+void ToyChain::run_token(const Order& order, MinedTx& tx) {
+  tx.succeeded = refusal_of(order.call, tx.block_time_s).empty();
+  if (!tx.succeeded) return;
+  const ToyTransfer transfer = *read_transfer(order.call.payload);
+  tokens_[transfer.from] = *token_balance(transfer.from).minus(transfer.value);
+  mint(transfer.to, transfer.value);
+  tx.authorizations.push_back({toy_token, transfer.from, transfer.authorization.nonce, false, 0});
+  tx.transfers.push_back({toy_token, transfer.from, transfer.to, transfer.value, /*index=*/1});
+}
+
+void ToyChain::mint(const Address& owner, const hf::U256& amount) {
+  tokens_[owner] = *token_balance(owner).plus(amount);
+}
+
+hf::U256 ToyChain::token_balance(const Address& owner) const {
+  const auto found = tokens_.find(owner);
+  return found == tokens_.end() ? hf::U256{} : found->second;
+}
+
+// What is used in a block that is still being made is not seen: nobody signs the same thing twice
+// in one block here.
+const MinedTx* ToyChain::use_of(const Address& owner, const Nonce& nonce) const {
+  for (const Block& block : blocks_) {
+    for (const MinedTx& tx : block.txs) {
+      for (const AuthorizationEvent& one : tx.authorizations) {
+        if (one.authorizer == owner && one.nonce == nonce) return &tx;
+      }
+    }
+  }
+  return nullptr;
 }
 
 std::uint64_t ToyChain::finalized() const {

@@ -17,7 +17,11 @@ namespace line_server {
 
 namespace hf = holdfast;
 
-/// Pays in its native asset only. Like the engine that asks it, it lives on one executor.
+/// A token beside the native asset, named as EVM assets are: see toy_token.hpp.
+inline const hf::domain::AssetId toy_token{"0x70757265746f79000000000000000000000000a1"};
+
+/// Pays in its native asset, and in its one token. Like the engine that asks it, it lives on one
+/// executor.
 class ToyChain final : public hf::ports::Chain {
  public:
   template <class T>
@@ -52,8 +56,17 @@ class ToyChain final : public hf::ports::Chain {
   Answer<std::optional<hf::domain::TxHash>> send_order(hf::domain::IntentId id,
                                                        hf::domain::Terms terms) override;
 
+  /// Out of nothing, before anything else happens.
+  void mint(const hf::domain::Address& owner, const hf::U256& amount);
+  /// The transaction that used what the owner signed; null: none has.
+  const hf::domain::MinedTx* use_of(const hf::domain::Address& owner,
+                                    const hf::domain::Nonce& nonce) const;
+  std::uint64_t final_height() const { return finalized(); }
+  std::int64_t final_time_s() const { return blocks_[finalized()].time_s; }
+
   // The chain's own books, which the engine never sees.
   hf::U256 balance(const hf::domain::Address& owner) const;
+  hf::U256 token_balance(const hf::domain::Address& owner) const;
   std::size_t times_moved(const hf::domain::Ref& ref) const;
 
  private:
@@ -65,6 +78,10 @@ class ToyChain final : public hf::ports::Chain {
   void mine_what_is_due();
   void mine();
   hf::domain::MinedTx run(const Pending& pending, const hf::ports::Block& block);
+  void run_native(const hf::ports::Order& order, hf::domain::MinedTx& tx);
+  void run_token(const hf::ports::Order& order, hf::domain::MinedTx& tx);
+  /// Why the token refuses this now; empty: it runs.
+  std::string refusal_of(const hf::ports::Call& call, std::int64_t time_s) const;
   std::uint64_t finalized() const;
   std::uint64_t count(const hf::domain::Address& account, std::uint64_t up_to_height) const;
   const hf::domain::MinedTx* mined(const hf::domain::TxHash& hash) const;
@@ -72,6 +89,7 @@ class ToyChain final : public hf::ports::Chain {
   hf::ports::Clock& clock_;
   hf::ports::ChainInfo info_;
   std::map<hf::domain::Address, hf::U256> balances_;
+  std::map<hf::domain::Address, hf::U256> tokens_;
   std::vector<hf::ports::Block> blocks_;  // by height
   std::map<std::pair<hf::domain::Address, hf::domain::Sequence>, Pending> pool_;
   std::int64_t next_block_ms_ = 0;
