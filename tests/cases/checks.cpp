@@ -19,12 +19,19 @@ struct Moved {
   U256 sum;
 };
 
-/// Transfers of the asset to the merchant, by the ref in their transaction.
+/// Transfers of the asset to the merchant, by the ref of their payment: the one in their
+/// transaction, or that of who brought the nonce in it.
 std::map<std::string, Moved> moved_by_ref(const Rig& rig) {
+  std::map<std::string, std::string> brought;
+  for (const Row& row :
+       rig.store().rows("SELECT auth_nonce, ref FROM intents WHERE auth_nonce <> ref")) {
+    brought[row[0]] = row[1];
+  }
   std::map<std::string, Moved> out;
   for (const Transfer& one : rig.moved()) {
     if (one.to != rig.merchant.address) continue;
-    Moved& moved = out[one.ref];
+    const auto by = brought.find(one.ref);
+    Moved& moved = out[by == brought.end() ? one.ref : by->second];
     ++moved.count;
     moved.sum = *moved.sum.plus(one.amount);
   }

@@ -9,39 +9,10 @@
 
 #include <doctest/doctest.h>
 
-#include "rig.hpp"
+#include "machine.hpp"
 
 using namespace holdfast::cases;
 using namespace holdfast;
-
-namespace {
-
-/// A rig whose machine can be made to go wrong.
-class Machine {
- public:
-  explicit Machine(Options options = {}) : rig(with_switches(std::move(options))) {
-    rig.options.environment.push_back("HOLDFAST_FAULTS_IN=" + rig.folder() + "/pay.db");
-  }
-  void set(const std::string& name, const std::string& content = "") const {
-    // Whole at once: it is being looked at.
-    std::ofstream(switches_ / (name + ".part")) << content;
-    std::filesystem::rename(switches_ / (name + ".part"), switches_ / name);
-  }
-  void unset(const std::string& name) const { std::filesystem::remove(switches_ / name); }
-
- private:
-  Options with_switches(Options options) const {
-    options.environment = {"LD_PRELOAD=" HOLDFAST_SYSTEM_FAULTS,
-                           "HOLDFAST_FAULTS=" + switches_.path().string()};
-    return options;
-  }
-  test::TempFolder switches_;
-
- public:
-  Rig rig;
-};
-
-}  // namespace
 
 TEST_CASE("B5: what a post was answered cannot be saved at first, and the payment is paid once") {
   Options options;

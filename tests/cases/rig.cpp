@@ -145,7 +145,8 @@ void Rig::write_config() const {
       << "\nstuck_after_ms = " << options.stuck_after_ms
       << "\nreview_after_ms = " << options.review_after_ms
       << "\nretry_cap_ms = " << options.retry_cap_ms << "\n"
-      << options.more_engine << "\n[[chain]]\nid = \"eip155:31337\"\n"
+      << options.more_engine << "\n"
+      << options.more_tables << "\n[[chain]]\nid = \"eip155:31337\"\n"
       << rpc_url_line() << "rpc_deadline_ms = " << options.deadline_ms
       << "\nrpc_batch = " << options.rpc_batch << "\nmax_unconsumed = " << options.max_unconsumed
       << "\npoll_ms = 200\n"
@@ -179,7 +180,7 @@ std::string Rig::verb(const std::vector<std::string>& arguments, int* code) cons
 
 std::string Rig::add_key(const std::string& name, const std::string& scope) {
   std::vector<std::string> arguments{"keys", "add", name};
-  for (const char* one : {"pay", "payout", "ops"}) {
+  for (const char* one : {"pay", "payout", "ops", "x402"}) {
     if (!scope.empty() && scope != one) continue;
     arguments.insert(arguments.end(), {"--scope", one});
   }

@@ -58,6 +58,7 @@ struct Options {
   std::string store_folder = {};  ///< empty: the rig's own
   std::string more_engine = {};   ///< lines for [engine]
   std::string more_chain = {};    ///< lines for [[chain]]
+  std::string more_tables = {};   ///< whole tables before the chain: [x402], another [[chain]]
   std::string more_account = {};  ///< lines for each [[chain.account]]
   std::string more_assets = {};   ///< whole [[chain.asset]] tables beside the token's
   std::string log_level = "debug";

@@ -23,7 +23,8 @@ ScriptedNode::ScriptedNode(ScriptedNodeOptions options)
   const std::lock_guard lock(mutex_);
   ScriptedBlock genesis;
   genesis.hash = block_hash(0, {}, 0);
-  genesis.time_s = wall_ms() / 1000;
+  time_ahead_s_ = options_.time_ahead_s;
+  genesis.time_s = wall_ms() / 1000 + time_ahead_s_;
   blocks_.push_back(std::move(genesis));
   for (int i = 0; i < 3; ++i) mine_one();
   if (options_.block_ms > 0) miner_ = std::thread([this] { tick(); });

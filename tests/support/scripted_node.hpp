@@ -36,6 +36,7 @@ struct ScriptedNodeOptions {
   bool refuse_gaps = false;  ///< "nonce too high" for what is not next; otherwise it is queued
   std::uint64_t finalized_behind = 2;
   std::int64_t block_ms = 0;  ///< 0: blocks only by mine()
+  std::int64_t time_ahead_s = 0;  ///< as set_time_ahead, from the first block on
 };
 
 class ScriptedNode {
