@@ -1,8 +1,7 @@
 // The routes of the x402 facilitator: what of a request they take, and whose words they answer in.
-#include <holdfast/base/log.hpp>
-
 #include "http/api.hpp"
 #include "http/target.hpp"
+#include "http/x402/told.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -45,21 +44,8 @@ Response Api::shaped(const Exchange& exchange, const Problem& problem) {
   return x402_.refuse(asked_of(*route), problem);
 }
 
-// What cannot be noted leaves the success as offered: nobody else is told while this engine lives.
 Awaitable<void> Api::told(const Response& response, bool written) {
-  if (!response.success_of) co_return;
-  std::string_view why;
-  try {
-    co_await engine_.delivered(*response.success_of, written);
-  } catch (const store::StoreUnavailable&) {
-    why = "the store cannot be used now";
-  } catch (const store::StoreInDoubt&) {
-    why = "the store is in doubt";
-  } catch (const store::StoreBusy&) {
-    why = "the store is busy";
-  }
-  if (why.empty()) co_return;
-  log::warn("delivery_not_noted", {{"intent", domain::text(*response.success_of)}, {"why", why}});
+  if (response.success_of) co_await x402::told(engine_, *response.success_of, written);
 }
 
 }  // namespace holdfast::http
