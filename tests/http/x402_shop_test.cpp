@@ -58,8 +58,12 @@ json::object decoded(const std::string& header) {
   return json::parse(std::string(as_text(*bytes))).as_object();
 }
 
+std::string text_in(const json::value& object, const char* name) {
+  return std::string(object.at(name).as_string());
+}
+
 std::string asked(const shop::Opened& opened, const char* amount) {
-  return std::string(json::parse(opened.body).at("paymentRequirements").at(amount).as_string());
+  return text_in(json::parse(opened.body).at("paymentRequirements"), amount);
 }
 
 }  // namespace
@@ -77,14 +81,14 @@ TEST_CASE("x402 shop: a demand asks for the same in both versions") {
   CHECK(two.at("resource").at("url") == "https://shop.example/thing");
   REQUIRE(two.at("accepts").as_array().size() == 2);
   const json::value& terms = two.at("accepts").at(0);
-  CHECK(terms.at("network") == x402::network);
+  CHECK(text_in(terms, "network") == x402::network);
   CHECK(terms.at("amount") == "250");
-  CHECK(terms.at("extra").at("name") == x402::token_name);
+  CHECK(text_in(terms.at("extra"), "name") == x402::token_name);
   CHECK(two.at("accepts").at(1).at("extra").at("assetTransferMethod") == "permit2");
   CHECK(one.at("x402Version") == 1);
   // Version 1 has no Permit2.
   REQUIRE(one.at("accepts").as_array().size() == 1);
-  CHECK(one.at("accepts").at(0).at("network") == x402::network_v1);
+  CHECK(text_in(one.at("accepts").at(0), "network") == x402::network_v1);
   CHECK(one.at("accepts").at(0).at("maxAmountRequired") == "250");
   CHECK(one.at("accepts").at(0).at("resource") == "https://shop.example/thing");
 }
