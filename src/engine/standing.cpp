@@ -13,18 +13,20 @@
 namespace holdfast::engine {
 namespace {
 
-bool is_included(Core& core, const domain::Intent& intent) {
+/// The transaction that moved its money, `answer_at` deep; it may be somebody else's.
+std::optional<domain::TxHash> included_in(Core& core, const domain::Intent& intent) {
   Unit* const unit = core.unit(intent.terms.chain);
   const Watched* const watched = unit == nullptr ? nullptr : unit->watch.find(intent.id);
-  if (watched == nullptr || !watched->inclusion) return false;
+  if (watched == nullptr || !watched->inclusion) return std::nullopt;
   const domain::MinedTx& tx = watched->inclusion->tx;
   ports::Method* const method = core.method(intent.terms);
-  if (method == nullptr) return false;
+  if (method == nullptr) return std::nullopt;
   const auto evidence = method->evidence(intent, tx, watched->inclusion->own_hash);
-  return evidence.moved == domain::Moved::exact &&
-         domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
-                         unit->view.heights(),
-                         unit->chain.info().answer_at) == domain::Verdict::final;
+  const bool is_deep =
+      domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
+                      unit->view.heights(), unit->chain.info().answer_at) == domain::Verdict::final;
+  if (evidence.moved != domain::Moved::exact || !is_deep) return std::nullopt;
+  return tx.hash;
 }
 
 bool is_reached(Core& core, const domain::Intent& intent, WaitFor level) {
@@ -32,7 +34,7 @@ bool is_reached(Core& core, const domain::Intent& intent, WaitFor level) {
   if (domain::is_terminal(intent.state) || intent.state == needs_review) return true;
   if (intent.state != confirming) return false;
   if (level == WaitFor::confirming) return true;
-  return level == WaitFor::included && is_included(core, intent);
+  return level == WaitFor::included && included_in(core, intent).has_value();
 }
 
 /// The evidence it stands on, else the newest of its own that may be mined.
@@ -44,10 +46,12 @@ std::optional<domain::TxHash> newest_hash(const domain::Facts& facts) {
   return std::nullopt;
 }
 
+// Before it is settled the record names the newest of our own, which may be a revert.
 Standing standing_of(Core& core, const domain::Facts& facts) {
-  const bool moved =
-      facts.intent.state == domain::IntentState::settled ||
-      (facts.intent.state == domain::IntentState::confirming && is_included(core, facts.intent));
+  if (facts.intent.state == domain::IntentState::confirming) {
+    if (const auto hash = included_in(core, facts.intent)) return {facts.intent, hash, true};
+  }
+  const bool moved = facts.intent.state == domain::IntentState::settled;
   return {facts.intent, newest_hash(facts), moved};
 }
 
