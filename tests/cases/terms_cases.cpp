@@ -227,6 +227,7 @@ TEST_CASE("X11: verify, the simulation and settle say the same of every signatur
     one.change(purchase);
     CHECK(agreed(rig, purchase) == one.taken);
   }
+  CHECK(test::within_ms(20'000, [&] { return open_payments(rig) == 0; }, 100));
   check_none_reverted(rig);
   rig.check_all();
 }
@@ -250,6 +251,7 @@ TEST_CASE("X11: a payer with code is asked by its code, and garbage of its is re
   Purchase garbage = of_wallet();
   garbage.signature = Bytes(66, Byte{0x77});
   CHECK_FALSE(agreed(rig, garbage));
+  CHECK(test::within_ms(20'000, [&] { return open_payments(rig) == 0; }, 100));
   check_none_reverted(rig);
   rig.check_all();
 }

@@ -218,7 +218,13 @@ TEST_CASE("X5: somebody's copy that is mined before ours settles it, and ours is
   CHECK_MESSAGE(is_success(answer), answer.text);
   CHECK(hash_of(answer) == evm::tx_hash(*from_hex(theirs)).hex());
   CHECK(rig.proxy->raws().size() == 1);
-  CHECK(rig.store().number("SELECT count(*) FROM slots WHERE state = 'consumed'") == 1);
+  CHECK(test::within_ms(
+      10'000,
+      [&] {
+        rig.mine();
+        return rig.store().number("SELECT count(*) FROM slots WHERE state = 'consumed'") == 1;
+      },
+      300));
   check_moved_once(rig, hash_of(answer));
   rig.check_all();
 }

@@ -1,9 +1,11 @@
 // A shop and its buyers: 402, payment, 200 with proof, and the same payment refused afterwards; in
 // both versions of x402, over TCP, with the engine on a strand of the server's own io_context. Exit
 // code 0 only if the seller holds exactly what was served for.
+#include <chrono>
 #include <cstdio>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <boost/asio/connect.hpp>
@@ -113,7 +115,8 @@ std::string version_2(const json::value& accepted, unsigned char number,
 void buy_in_version_2(const tcp::endpoint& server, const json::value& terms) {
   const std::string payment = version_2(terms, 1);
   const Reply served = get(server, "PAYMENT-SIGNATURE", payment);
-  require(served.status == 200 && served.message.body() == "the page\n", "paid and not served");
+  require(served.status == 200 && served.message.body() == "the page\n",
+          "paid and not served: " + json::serialize(served.decoded("PAYMENT-RESPONSE")));
   const json::object proof = served.decoded("PAYMENT-RESPONSE");
   require(proof.at("success").as_bool() && !proof.at("transaction").as_string().empty(),
           "served without a proof");
@@ -174,6 +177,20 @@ void buy_all(const tcp::endpoint& server) {
   require(get(server, "", "", "/other").status == 404, "/other");
 }
 
+// A chain that was not looked at yet settles nothing.
+void wait_until_open(Engine& engine) {
+  const auto is_open = [&engine] {
+    return engine
+        .call([](Engine& e) -> asio::awaitable<bool> { co_return e.chains().at(0).can_send; },
+              asio::use_future)
+        .get();
+  };
+  for (int tries = 0; !is_open(); ++tries) {
+    require(tries < 500, "the chain cannot be settled on");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 void run() {
   hf::log::set_sink([](hf::log::Level level, std::string_view line) {
     if (level < hf::log::Level::warn) return;
@@ -193,6 +210,7 @@ void run() {
   parts.engine.call([](Engine& engine) { return engine.start(); }, asio::use_future).get();
   auto serving = asio::co_spawn(acceptor.get_executor(), sell(acceptor, parts.engine, shop, page),
                                 asio::use_future);
+  wait_until_open(parts.engine);
   buy_all(acceptor.local_endpoint());
 
   asio::post(acceptor.get_executor(), [&acceptor] { acceptor.close(); });
