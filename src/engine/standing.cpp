@@ -134,6 +134,15 @@ Awaitable<Result<SuccessOffer>> Engine::offer_success(Caller caller, domain::Int
   co_return SuccessOffer::taken;
 }
 
+Awaitable<Result<bool>> Engine::may_be_told(Caller caller, domain::IntentId id) {
+  const auto core = core_;
+  const domain::SuccessAsker asker{core->instance, asker_key(caller), caller.fingerprint};
+  const auto offer = co_await core->parts.store.read(
+      [id, asker](store::Txn& txn) { return store::peek_success(txn, id, asker); });
+  if (!offer) co_return at_the_face(offer.error());
+  co_return *offer == domain::SuccessOffer::first || *offer == domain::SuccessOffer::again;
+}
+
 // One that was not written opens the offer again only when no twin of it is on its way.
 Awaitable<void> Engine::delivered(domain::IntentId id, bool written) {
   const auto core = core_;

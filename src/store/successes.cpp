@@ -35,6 +35,13 @@ Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
   return offer;
 }
 
+Result<domain::SuccessOffer> peek_success(Txn& txn, const domain::IntentId& id,
+                                          const domain::SuccessAsker& asker) {
+  const auto row = load_intent(txn, id);
+  if (!row) return refuse(StoreError::not_found, "there is no payment " + text(id));
+  return domain::offer_of(told_of(txn, row->row), asker);
+}
+
 void note_delivered(Txn& txn, const domain::IntentId& id, bool written, std::int64_t now_ms) {
   const auto row = load_intent(txn, id);
   if (!row) return;

@@ -64,7 +64,11 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
 /// May this asker be told that the payment succeeded? `first` is on record when this returns.
 Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
                                            const domain::SuccessAsker& asker, std::int64_t now_ms);
-/// The answer that was offered went out; or it did not, and nobody was told: the offer is open again.
+/// What it would say, and nothing is on record then.
+Result<domain::SuccessOffer> peek_success(Txn& txn, const domain::IntentId& id,
+                                          const domain::SuccessAsker& asker);
+/// The answer that was offered went out; or it did not, and nobody was told: the offer is open
+/// again.
 void note_delivered(Txn& txn, const domain::IntentId& id, bool written, std::int64_t now_ms);
 
 // ---- slots and attempts -----------------------------------------------------------------------

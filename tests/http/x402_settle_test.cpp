@@ -228,6 +228,27 @@ TEST_CASE("x402: a caller who hung up leaves the success to the next one") {
   CHECK(scene.earned() == "25");
 }
 
+TEST_CASE("x402: verify says of a payment that is made what settle would say of it") {
+  Scene scene(open_scene());
+  wait_until_open(scene);
+  const std::string body = text(body_of({.amount = "25"}));
+  {
+    Client client(scene.port());
+    REQUIRE(client.send(settle_request(scene, body)));
+    while (scene.get("/metrics").body.find("holdfast_attempts_stored_total 1") ==
+           std::string::npos) {
+    }
+  }
+  while (scene.earned() != "25") {
+  }
+  // Sellers verify first. Nobody was told, so who paid is not sent away for having paid.
+  CHECK(verify(scene, body).at("isValid") == "true");
+  CHECK(settle(scene, body).at("success") == "true");
+  const HttpAnswer told = verify(scene, body);
+  CHECK(told.at("isValid") == "false");
+  CHECK(told.at("invalidReason") == used);
+}
+
 TEST_CASE("x402: a server that stops answers what it knows, and its payments go on") {
   SceneOptions options = open_scene();
   Scene scene(options);

@@ -324,6 +324,8 @@ class Engine {
   /// or `again` calls `delivered` once. Without an idempotency key nobody is told twice. Errors:
   /// `key_reused`, `not_found`; throws what the store throws, and then nobody is to be told.
   Awaitable<Result<SuccessOffer>> offer_success(Caller caller, domain::IntentId id);
+  /// Would `offer_success` let this caller be told? Reads only. Errors: as there.
+  Awaitable<Result<bool>> may_be_told(Caller caller, domain::IntentId id);
   /// The answer was written, or it was not: then the next who asks may be told.
   Awaitable<void> delivered(domain::IntentId id, bool written);
 

@@ -84,6 +84,9 @@ class Facilitator {
                                                          std::optional<Answer> closed);
   boost::asio::awaitable<Response> follow(Settling& it, GasHold& gas);
   boost::asio::awaitable<Response> succeed(Settling& it);
+  /// The payment is on its way or made, for this caller, and its success was told to nobody yet:
+  /// /settle will tell it, so /verify must not say no.
+  boost::asio::awaitable<bool> is_to_be_told(const Settling& it);
   /// The most that what was signed for it offers.
   boost::asio::awaitable<U256> gas_cost(const Settling& it);
 

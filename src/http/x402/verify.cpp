@@ -32,6 +32,18 @@ Response Facilitator::supported() {
   return x402::supported(networks_of(engine_.chains()), options_);
 }
 
+// Sellers verify before each settle. Whoever was cut off and comes with the same payment again
+// would have paid for nothing if its own transaction were held against them.
+asio::awaitable<bool> Facilitator::is_to_be_told(const Settling& it) {
+  const auto known = co_await engine_.find_submitted(it.payment, it.authorization);
+  if (!known || known->caller != it.caller.id) co_return false;
+  if (domain::is_terminal(known->state) && known->state != domain::IntentState::settled) {
+    co_return false;
+  }
+  const auto open = co_await engine_.may_be_told(it.caller, known->id);
+  co_return open.has_value() && *open;
+}
+
 asio::awaitable<Response> Facilitator::verify(Ask ask) {
   const Read read = read_body(ask.body);
   Answer answer;
@@ -53,8 +65,13 @@ asio::awaitable<Response> Facilitator::verify(Ask ask) {
     co_return tell(read.echo, answer);
   }
   const Payload& payload = read.request.payload;
-  const auto good = co_await engine_.verify(std::move(verdict.payment), payload.authorization);
+  const auto good = co_await engine_.verify(verdict.payment, payload.authorization);
   if (good) co_return tell(read.echo, answer);
+  Settling it{std::move(ask)};
+  it.payment = std::move(verdict.payment);
+  it.authorization = payload.authorization;
+  it.caller = caller_of(it.ask, read.request, it);
+  if (co_await is_to_be_told(it)) co_return tell(read.echo, answer);
   const Refusal refusal = refusal_of(good.error(), payload.transfer, Asked::verify);
   if (refusal.status == 500) {
     log::alarm(
