@@ -101,7 +101,7 @@ struct Move {
   domain::Actor actor = domain::Actor::system;
   std::string who;
   std::string reason;
-  std::int64_t now_ms = 0;    ///< wall time
+  std::int64_t now_ms = 0;  ///< wall time
   std::int64_t queue_ms = 0;  ///< the queue's time, for a job this move enqueues. Zero: `now_ms`
 
   std::optional<std::uint64_t> version;  ///< compare-and-set; empty: the row's `from` decides

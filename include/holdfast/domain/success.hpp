@@ -10,7 +10,8 @@
 
 namespace holdfast::domain {
 
-/// Of a caller and their key: the same asker, asking again. Empty: nobody that could be known again.
+/// Of a caller and their key: the same asker, asking again. Empty: nobody that could be known
+/// again.
 using AskerKey = FixedBytes<32, struct AskerKeyTag>;
 
 /// Who asks to be told, in which life of the engine.
