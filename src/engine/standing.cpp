@@ -118,9 +118,9 @@ Awaitable<Result<Standing>> Engine::give_up(Caller caller, domain::IntentId id, 
 Awaitable<Result<SuccessOffer>> Engine::offer_success(Caller caller, domain::IntentId id) {
   const auto core = core_;
   const domain::SuccessAsker asker{core->instance, asker_key(caller), caller.fingerprint};
-  auto offer =
-      co_await core->parts.store.write([id, asker, now = core->wall_ms()](store::Txn& txn) {
-        return store::offer_success(txn, id, asker, now);
+  auto offer = co_await core->parts.store.write(
+      [id, asker, who = caller.id, now = core->wall_ms()](store::Txn& txn) {
+        return store::offer_success(txn, id, who, asker, now);
       });
   if (!offer) co_return at_the_face(offer.error());
   switch (*offer) {

@@ -224,6 +224,15 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
   return payment->facts();
 }
 
+namespace {
+
+bool is_settling_unsigned(Txn& txn, const domain::IntentId& id) {
+  const auto payment = load_payment(txn, id);
+  return payment && payment->intent().state == IntentState::settling && payment->attempts.empty();
+}
+
+}  // namespace
+
 Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by,
                           domain::Actor actor, const std::optional<domain::CallerId>& caller) {
   if (by.request) {
@@ -248,6 +257,10 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
       (facts.error().code == domain::TransitionError::illegal_move ||
        facts.error().code == domain::TransitionError::wrong_actor ||
        facts.error().code == StoreError::unproven)) {
+    // Who only stops waiting takes nothing back that may be mined.
+    if (actor == domain::Actor::api && !is_settling_unsigned(txn, id)) {
+      return Abandoned{intent->intent, std::nullopt};
+    }
     facts = ask_cancel(txn, id, caller, actor, by);
   }
   if (facts.has_error()) return facts.error();

@@ -21,11 +21,23 @@ std::optional<domain::SuccessTold> told_of(Txn& txn, std::int64_t intent) {
 }  // namespace
 
 Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
+                                           const domain::CallerId& caller,
                                            const domain::SuccessAsker& asker, std::int64_t now_ms) {
   const auto row = load_intent(txn, id);
-  if (!row) return refuse(StoreError::not_found, "there is no payment " + text(id));
-  const domain::SuccessOffer offer = domain::offer_of(told_of(txn, row->row), asker);
-  if (offer != domain::SuccessOffer::first) return offer;
+  if (!row || row->intent.caller != caller) {
+    return refuse(StoreError::not_found, "there is no payment " + text(id));
+  }
+  const domain::IntentState state = row->intent.state;
+  if (state != domain::IntentState::confirming && state != domain::IntentState::settled) {
+    return refuse(StoreError::no_help,
+                  "a payment that is " + std::string(to_text(state)) + " is no success to tell of");
+  }
+  const auto told = told_of(txn, row->row);
+  const domain::SuccessOffer offer = domain::offer_of(told, asker);
+  // Told again in another life than it was offered in: on its way once more, and so not free.
+  const bool is_anew = offer == domain::SuccessOffer::again && told && !told->is_delivered &&
+                       told->life != asker.life;
+  if (offer != domain::SuccessOffer::first && !is_anew) return offer;
   execute(txn,
           "INSERT INTO successes (intent, life, asker, fingerprint, offered_ms)"
           " VALUES ($1, $2, $3, $4, $5)"

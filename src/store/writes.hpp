@@ -56,13 +56,16 @@ struct Abandoned {
   std::optional<domain::Facts> facts;  ///< empty: a repeated request, nothing was written
 };
 /// An operator, or a caller whose patience ended, wants out: canceled where that is possible still,
-/// else asked for as above. With `caller` only of a payment of theirs.
+/// else asked for as above. With `caller` only of a payment of theirs. For an api caller nothing is
+/// written once anything was signed: `facts` is empty then, and the payment goes on.
 Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature& by,
                           domain::Actor actor = domain::Actor::operator_,
                           const std::optional<domain::CallerId>& caller = {});
 
-/// May this asker be told that the payment succeeded? `first` is on record when this returns.
+/// May this asker be told that the payment succeeded? `first` is on record when this returns, and
+/// so is `again` where an earlier life offered it. `not_found`, `no_help` when it is no success.
 Result<domain::SuccessOffer> offer_success(Txn& txn, const domain::IntentId& id,
+                                           const domain::CallerId& caller,
                                            const domain::SuccessAsker& asker, std::int64_t now_ms);
 /// What it would say, and nothing is on record then.
 Result<domain::SuccessOffer> peek_success(Txn& txn, const domain::IntentId& id,

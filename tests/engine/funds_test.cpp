@@ -39,6 +39,25 @@ TEST_CASE("funds: an account that was filled again and emptied once more is told
   CHECK(rig.engine->stats().alarms == before + 2);
 }
 
+TEST_CASE("funds: a chain can send while one account has money, and again when one is filled") {
+  RigOptions options;
+  options.accounts = 2;
+  Rig rig(options);
+  rig.start();
+  rig.world.run_for(5'000);
+  const auto can_send = [&] { return rig.engine->chains().front().can_send; };
+  CHECK(can_send());
+  empty(rig, 0);
+  rig.world.run_for(15'000);
+  CHECK(can_send());
+  empty(rig, 1);
+  rig.world.run_for(15'000);
+  CHECK_FALSE(can_send());
+  rig.chain.give(rig.accounts[0], domain::native_asset, a_lot);
+  rig.world.run_for(15'000);
+  CHECK(can_send());
+}
+
 TEST_CASE("funds: a node that does not answer for the money says nothing of it") {
   Rig rig;
   rig.start();

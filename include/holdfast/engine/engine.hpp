@@ -317,12 +317,15 @@ class Engine {
   Awaitable<Result<Standing>> standing(std::optional<domain::CallerId> caller, domain::IntentId id);
   /// The caller's time is over. Where nothing was signed the payment is canceled, or its cancel is
   /// asked for, and what came of it within `deadline_ms` is returned: its end, or a hash under
-  /// which it may still be made. Safe to repeat. `not_found`.
+  /// which it may still be made. What was signed goes on as if nobody had given up. Safe to repeat.
+  /// `not_found`.
   Awaitable<Result<Standing>> give_up(Caller caller, domain::IntentId id, std::string reason,
                                       std::int64_t deadline_ms);
   /// On record before it returns: exactly one success is told for a payment. Whoever gets `first`
   /// or `again` calls `delivered` once. Without an idempotency key nobody is told twice. Errors:
-  /// `key_reused`, `not_found`; throws what the store throws, and then nobody is to be told.
+  /// `key_reused`, `not_found` (also another caller's), `wrong_state` (it is not confirming or
+  /// settled, perhaps any more: a block was taken back); throws what the store throws, and then
+  /// nobody is to be told.
   Awaitable<Result<SuccessOffer>> offer_success(Caller caller, domain::IntentId id);
   /// Would `offer_success` let this caller be told? Reads only. Errors: as there.
   Awaitable<Result<bool>> may_be_told(Caller caller, domain::IntentId id);
