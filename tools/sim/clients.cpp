@@ -66,6 +66,7 @@ void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
   wish.asks_again = manner >= 13 && manner < 30;
   wish.asks_otherwise = manner >= 30 && manner < 40;
   wish.gives_up = chance.below(10) == 0;
+  wish.wants_success = wish.brings_nonce;
   if (wish.brings_nonce) {
     wish.brought.nonce = domain::Nonce{sha256(as_bytes("nonce " + wish.key))};
   }
@@ -171,6 +172,8 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
       }
       tally_.count("people", "asked otherwise");
     }
+  } else if (wish.wants_success) {
+    co_await wait_for_success(engine, wish);
   } else {
     wish.over = true;
   }
@@ -217,6 +220,9 @@ void Clients::begin_again() {
     wish.intent.reset();
     wish.done = 0;
     wish.over = false;
+    wish.told = Wish::Told::nobody;
+    wish.wants_success = wish.brings_nonce;
+    wish.waited = 0;
     wish.due_ms = world_.clock().mono_ms() + static_cast<std::int64_t>(chance_.below(20'000));
   }
 }

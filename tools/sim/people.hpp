@@ -38,6 +38,11 @@ struct Wish {
   std::int64_t due_ms = 0;               ///< the next request, monotonic
   int done = 0;                          ///< requests that were answered for good
   bool over = false;
+  /// Who was told of its success, as far as the engine noted it: this client, or another with the
+  /// same payload and no key.
+  enum class Told { nobody, client, stranger } told = Told::nobody;
+  bool wants_success = false;
+  int waited = 0;  ///< rounds of asking how it stands
 };
 
 class Clients {
@@ -68,6 +73,9 @@ class Clients {
   void send(engine::Engine& engine, std::size_t at);
   ports::Awaitable<void> ask(engine::Engine& engine, std::size_t at, std::uint64_t life);
   ports::Awaitable<void> ask_once(engine::Engine& engine, Wish& wish);
+  /// One round of waiting for the success of a payment (successes.cpp).
+  ports::Awaitable<void> wait_for_success(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> take_success(engine::Engine& engine, Wish& wish);
   void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
   engine::Caller caller(const Wish& wish, std::string_view what) const;
 
