@@ -1,8 +1,5 @@
 // The review desk in the running engine: what it reads, what it writes, and what it refuses.
 #include <algorithm>
-#include <optional>
-
-#include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
 
@@ -304,65 +301,6 @@ TEST_CASE("desk: nothing was signed, so it is settled afresh, at a fresh number 
     CHECK(rig.chain.count({"relayer0"}) == 1);
     check_audit(rig);
   }
-}
-
-// Its block was made while nobody read blocks, and no delivery drives what waits for a person.
-TEST_CASE("desk: a payment in review that somebody ran meanwhile needs nobody") {
-  RigOptions options;
-  options.block_ms = 0;
-  options.config.most_steps = 4;
-  Rig rig(options);
-  rig.start();
-  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
-  REQUIRE(rig.reaches(intent.id, IntentState::needs_review, 5'000));
-  const auto call = rig.authorizations.call(rig.find(intent.id));
-  REQUIRE(call.has_value());
-  rig.crash_without_restart();
-  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
-  const domain::TxHash theirs =
-      rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
-  rig.chain.mine(6);
-  rig.start();
-  REQUIRE(rig.reaches(intent.id, IntentState::settled, 200'000));
-  CHECK(rig.find(intent.id).tx_hash == theirs);
-  check_paid_once(rig, intent);
-}
-
-// Found by the simulator, rough 1028131.
-TEST_CASE("desk: moved to where it was wanted while the chain was asked, nothing is left to do") {
-  RigOptions options = by_hand();
-  options.latency_ms = 500;
-  Rig rig(options);
-  const domain::Intent intent = in_review(rig, rig.from_payer(), false);
-  const domain::TxHash theirs = run_by_stranger(rig, intent.id);
-  rig.chain.mine(1);
-  rig.start();
-  rig.world.run_for(5'000);
-  std::optional<Result<engine::Resolved>> done;
-  boost::asio::co_spawn(
-      rig.world.executor(),
-      rig.engine->resolve(operator_with("k"), intent.id, as(Resolution::confirming, theirs)),
-      [&](const std::exception_ptr&, Result<engine::Resolved> got) { done = std::move(got); });
-  rig.world.run_for(100);
-  REQUIRE_FALSE(done.has_value());
-  const auto moved = rig.run(rig.store->write([&](store::Txn& txn) {
-    store::Move move;
-    move.id = intent.id;
-    move.to = IntentState::confirming;
-    move.actor = domain::Actor::operator_;
-    move.who = "bob";
-    move.reason = "seen on the explorer";
-    move.tx_hash = theirs;
-    move.now_ms = rig.world.clock().wall_ms();
-    return store::move_intent(txn, move);
-  }));
-  REQUIRE_MESSAGE(moved.has_value(), moved.error().detail);
-  rig.world.run_for(5'000);
-  REQUIRE(done.has_value());
-  REQUIRE_MESSAGE(done->has_value(), done->error().detail);
-  CHECK((*done)->intent.state == IntentState::confirming);
-  CHECK(contains((*done)->note, "nothing was changed"));
-  check_audit(rig);
 }
 
 TEST_CASE("desk: a wish that makes no sense names its field, and changes nothing") {

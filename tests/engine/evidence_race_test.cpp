@@ -1,4 +1,4 @@
-// An operator and the listener come to the same evidence at the same moment.
+// A stranger ran a payment in review: whoever sees it first, an operator or the engine.
 #include <doctest/doctest.h>
 
 #include "rig.hpp"
@@ -72,4 +72,26 @@ TEST_CASE("desk: what the listener finds while an operator names it is moved onc
   }
   CHECK(moved_by_operator > 0);
   CHECK(moved_meanwhile > 0);
+}
+
+// Its block was made while nobody read blocks, and no delivery drives what waits for a person.
+TEST_CASE("desk: a payment in review that somebody ran meanwhile needs nobody") {
+  RigOptions options;
+  options.block_ms = 0;
+  options.config.most_steps = 4;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+  REQUIRE(rig.reaches(intent.id, IntentState::needs_review, 5'000));
+  const auto call = rig.authorizations.call(rig.find(intent.id));
+  REQUIRE(call.has_value());
+  rig.crash_without_restart();
+  rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
+  const domain::TxHash theirs =
+      rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
+  rig.chain.mine(6);
+  rig.start();
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 200'000));
+  CHECK(rig.find(intent.id).tx_hash == theirs);
+  testing::check_paid_once(rig, intent);
 }
