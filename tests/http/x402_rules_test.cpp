@@ -345,4 +345,16 @@ TEST_CASE("x402 limits: payments at the same moment cannot pass a day's gas toge
   CHECK(budget.has_room("a", "x", 0));
 }
 
+TEST_CASE("x402 limits: a payment that was refused tells of no price") {
+  GasBudget budget(U256{100});
+  {
+    const GasHold refused(budget, "a", "x", 0);
+  }
+  std::vector<std::unique_ptr<GasHold>> open;
+  while (budget.has_room("a", "x", 0) && open.size() < 1'000) {
+    open.push_back(std::make_unique<GasHold>(budget, "a", "x", 0));
+  }
+  CHECK(open.size() == 10);
+}
+
 }  // namespace holdfast::http::x402

@@ -41,14 +41,17 @@ GasBudget::Day GasBudget::today(const std::string& caller, const std::string& ch
   return day;
 }
 
+U256 GasBudget::expected(const std::string& chain) const {
+  if (!per_day_) return {};
+  const auto dearest = dearest_.find(chain);
+  return dearest == dearest_.end() ? *per_day_->divided_by(U256{unknown_share}) : dearest->second;
+}
+
 bool GasBudget::has_room(const std::string& caller, const std::string& chain,
                          std::int64_t wall_ms) const {
   if (!per_day_) return true;
   const Day day = today(caller, chain, wall_ms);
-  const auto dearest = dearest_.find(chain);
-  const U256 each =
-      dearest == dearest_.end() ? *per_day_->divided_by(U256{unknown_share}) : dearest->second;
-  const U256 held = each.times(U256{day.open + 1}).value_or(U256::max());
+  const U256 held = expected(chain).times(U256{day.open + 1}).value_or(U256::max());
   return day.spent < *per_day_ && sum(day.spent, held) <= *per_day_;
 }
 
@@ -66,6 +69,7 @@ void GasBudget::end(const std::string& caller, const std::string& chain, std::in
   if (day.open > 0) --day.open;
   day.spent = sum(day.spent, cost);
   days_[{caller, chain}] = day;
+  if (cost.is_zero()) return;  // nothing was signed: it tells of no price
   U256& dearest = dearest_[chain];
   dearest = std::max(dearest, cost);
 }

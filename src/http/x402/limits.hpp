@@ -35,6 +35,8 @@ class GasBudget {
   bool limits() const { return per_day_.has_value(); }
   /// False: this caller's day is spent.
   bool has_room(const std::string& caller, const std::string& chain, std::int64_t wall_ms) const;
+  /// What a payment of this chain is taken to cost as long as that is not known.
+  U256 expected(const std::string& chain) const;
   /// One payment begins.
   void begin(const std::string& caller, const std::string& chain, std::int64_t wall_ms);
   /// Its transactions offer so much at most; zero: nothing was signed.

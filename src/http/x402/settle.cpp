@@ -145,6 +145,8 @@ Response Facilitator::refuse_new(const Settling& it, const Error& error) {
 }
 
 asio::awaitable<Response> Facilitator::follow(Settling& it, GasHold& gas) {
+  // Also where this is cut short: the payment goes on, and so does its price.
+  if (it.is_new) gas.cost = limits_.gas.expected(it.payment.chain);
   const std::int64_t passed_ms = clock_.mono_ms() - it.ask.since_ms;
   const std::int64_t left_ms = std::max<std::int64_t>(options_.budget_ms - passed_ms, 0);
   co_await polls_.wait(it.caller.id, *it.id, engine::WaitFor::included, left_ms);
