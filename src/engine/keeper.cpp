@@ -127,7 +127,10 @@ Awaitable<void> Keeper::tend(std::vector<Open>& open) {
   }
   std::vector<Open*> ahead;
   for (Open& one : open) {
-    if (one.it.slot.sequence >= account_.counts->latest) ahead.push_back(&one);
+    // The count may be of a moment ago: what was read in a block has used its number.
+    const domain::Sequence number = one.it.slot.sequence;
+    if (number >= account_.counts->latest && !account_.mined.contains(number))
+      ahead.push_back(&one);
   }
   std::vector<domain::Tend> acts = plan(ahead);
   std::vector<Open*> unknown;

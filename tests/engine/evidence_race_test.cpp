@@ -95,3 +95,25 @@ TEST_CASE("desk: a payment in review that somebody ran meanwhile needs nobody") 
   CHECK(rig.find(intent.id).tx_hash == theirs);
   testing::check_paid_once(rig, intent);
 }
+
+// What the account's count says may be of a moment ago; what was read in a block is not.
+TEST_CASE("noop: none is signed for a number that our reverted transaction has used") {
+  for (int at_ms = 0; at_ms < 4'000; at_ms += 250) {
+    CAPTURE(at_ms);
+    RigOptions options;
+    options.block_ms = 0;
+    options.latency_ms = 200;
+    Rig rig(options);
+    rig.start();
+    rig.world.run_for(3'000 + at_ms);
+    const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+    const domain::TxHash theirs = run_by_stranger(rig, intent.id);  // in the pool before ours
+    REQUIRE(rig.reaches(intent.id, IntentState::confirming, 20'000));
+    rig.chain.mine(8);
+    REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
+    rig.world.run_for(30'000);
+    CHECK(rig.find(intent.id).tx_hash == theirs);
+    CHECK(rig.chain.bodies({"relayer0"}, {0}).size() == 1);
+    testing::check_audit(rig);
+  }
+}
