@@ -55,8 +55,10 @@ const std::string_view intent_columns =
     " i.auth_nonce, i.auth_after_s, i.auth_before_s, i.auth_signature, i.created_ms, i.updated_ms,"
     " i.settling_ms, i.publish_before_s";
 
+// What a transaction of this payment carries: the nonce its payer brought, else its ref.
 const std::string_view has_ref_found_column =
-    "EXISTS (SELECT 1 FROM refs_found f WHERE f.chain = i.chain AND f.ref = i.ref), ";
+    "EXISTS (SELECT 1 FROM refs_found f WHERE f.chain = i.chain"
+    " AND f.ref = coalesce(i.auth_nonce, i.ref)), ";
 
 Intent intent_from(const Row& row, int at) {
   Intent out;

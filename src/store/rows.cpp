@@ -93,7 +93,8 @@ std::vector<domain::CarriesRef> carriers_of(Txn& txn, const domain::Intent& inte
       [&](const Row& row) {
         out.push_back({row.fixed<domain::TxHash>(0), {std::string(row.text(1))}, {row.count(2)}});
       },
-      intent.terms.chain, intent.ref);
+      intent.terms.chain,
+      intent.authorization ? domain::Ref{intent.authorization->nonce.value} : intent.ref);
   return out;
 }
 

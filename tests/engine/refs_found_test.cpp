@@ -192,3 +192,35 @@ TEST_CASE("refs: what a payment is confirmed on is on record before it stands th
   REQUIRE(rig.reaches(intent.id, IntentState::settled, 60'000));
   testing::check_paid_once(rig, intent);
 }
+
+// Found by the simulator, rough 3100397.
+TEST_CASE(
+    "refs: what a payer's own nonce was sent in is known of the payment that brings it again") {
+  RigOptions options = Scene::by_hand();
+  Rig lost(options);
+  lost.start();
+  const domain::Intent probe = lost.create("probe", lost.from_payer());
+  domain::Nonce nonce;
+  nonce.value.fill(7);
+  const std::int64_t now_s = lost.world.clock().wall_ms() / 1'000;
+  const auto mine = sim::authorize(probe.terms, nonce, {0, now_s + 3'600});
+  const auto sent = lost.run(lost.engine->submit(lost.caller("a"), lost.from_payer(), mine));
+  REQUIRE_MESSAGE(sent.has_value(), sent.error().detail);
+
+  Rig rig(options);
+  rig.start();
+  rig.world.run_for(3'000);
+  rig.chain.run_elsewhere(
+      {relayer, {0}, *rig.authorizations.call(sent->intent), {U256{5'000}, U256{500}, 100'000}});
+  rig.mine_for(2);
+  rig.chain.reorg(2, sim::ScriptedChain::Fate::dropped);
+  const auto again = rig.run(rig.engine->submit(rig.caller("a"), rig.from_payer(), mine));
+  REQUIRE_MESSAGE(again.has_value(), again.error().detail);
+  // It may be mined yet: nobody who stops waiting is told that nothing was sent.
+  const auto canceled = rig.run(rig.engine->cancel(rig.caller("c"), again->intent.id, "no"));
+  CHECK_FALSE(canceled.has_value());
+  const auto over =
+      rig.run(rig.engine->give_up(rig.caller("g"), again->intent.id, "enough", 1'000));
+  REQUIRE_MESSAGE(over.has_value(), over.error().detail);
+  CHECK(over->intent.state != IntentState::canceled);
+}
