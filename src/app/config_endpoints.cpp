@@ -61,6 +61,7 @@ void read_endpoints(ConfigReader& in, ChainConfig& chain) {
       in.number("rpc_connections", static_cast<std::int64_t>(rpc.max_connections), 1, 64));
   rpc.max_batch_calls = static_cast<std::size_t>(
       in.number("rpc_batch", static_cast<std::int64_t>(rpc.max_batch_calls), 1, 1'000));
+  chain.evm.posts_at_once = rpc.max_batch_calls;
   rpc.ca_file = in.text("rpc_ca_file", "", 4096);
 }
 

@@ -13,8 +13,14 @@ namespace {
 /// How long a number waits for those below it before its job looks at the world again.
 constexpr std::int64_t patience_ms = 10'000;
 
-bool is_open(domain::SlotState state) {
-  return state == domain::SlotState::reserved || state == domain::SlotState::signed_;
+// Bytes that a restart or a lost pool left nowhere to be found are posted again by their payment's
+// delivery: as long as that is at work, their number is open like one that was never posted.
+bool is_open(const domain::Facts& facts) {
+  using enum domain::SlotState;
+  if (!facts.slot) return false;
+  const domain::SlotState state = facts.slot->state;
+  return state == reserved || state == signed_ ||
+         (state == reconciliation_required && facts.intent.state == domain::IntentState::settling);
 }
 
 }  // namespace
@@ -48,7 +54,7 @@ void Broadcaster::note(const domain::Facts& facts) {
   withdraw(facts);
   const domain::IntentId& item = facts.intent.id;
   const auto known = places_.find(item);
-  const bool open = facts.slot && is_open(facts.slot->state);
+  const bool open = is_open(facts);
   if (known != places_.end()) {
     const bool same = open && known->second.account == facts.slot->account &&
                       known->second.sequence == facts.slot->sequence;
@@ -66,10 +72,12 @@ void Broadcaster::note(const domain::Facts& facts) {
 // Out of the way of those above it; its place stays known, so that it does not come back.
 void Broadcaster::posted(Lane& lane, domain::Sequence sequence) { lane.open.erase(sequence); }
 
-std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) {
+std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) const {
+  const std::size_t most = std::max<std::size_t>(chain_.info().posts_at_once, 1);
   std::vector<domain::Sequence> out;
   auto open = lane.open.begin();
   for (const auto& [sequence, waiting] : lane.ready) {
+    if (out.size() == most) break;
     while (open != lane.open.end() && open->first < sequence && lane.ready.contains(open->first)) {
       ++open;
     }

@@ -60,8 +60,9 @@ class Broadcaster {
   /// Why its turn is none; null: it is.
   const char* why_not(const Waiting& waiting) const;
   Lane& lane_of(const domain::Address& account);
-  /// The ready numbers that may go now: all with no open number below them that is not ready.
-  static std::vector<domain::Sequence> due(const Lane& lane);
+  /// The ready numbers that may go now, lowest first: those with no open number below them that is
+  /// not ready, and no more than reach the node in order.
+  std::vector<domain::Sequence> due(const Lane& lane) const;
   ports::Awaitable<void> post_round(Lane& lane);
   void posted(Lane& lane, domain::Sequence sequence);
 

@@ -45,6 +45,7 @@ EvmChain::EvmChain(EvmOptions options, Rpc& rpc, ports::Clock& clock)
             .answer_at = options.answer_at,
             .max_unconsumed = options.max_unconsumed,
             .poll_ms = options.poll_ms,
+            .posts_at_once = options.posts_at_once,
             .fee_ceiling = options.fees.max_fee,
             .network = "eip155:" + std::to_string(chain_number(options.id).value_or(0))},
       confirmations_only_(options.confirmations_only),

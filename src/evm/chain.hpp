@@ -35,6 +35,7 @@ struct EvmOptions {
   bool confirmations_only = false;
   std::uint32_t max_unconsumed = 16;
   std::int64_t poll_ms = 1000;
+  std::size_t posts_at_once = 100;  ///< see ChainInfo; the calls one request to the node holds
   FeePolicy fees{};
 };
 

@@ -10,6 +10,7 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::size_t most_parameters = 16;
+constexpr auto dot_segment = "the path holds \".\" or \"..\" as a segment: send it resolved";
 
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
@@ -31,10 +32,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 std::optional<Problem> read_target(Request& request) {
   const auto url = boost::urls::parse_origin_form(request.target);
   if (!url) return bad_target("the request's target is not a path");
+  // A leading "/./" is refused by its text: the parser takes it away before the segments are seen.
+  if (url->encoded_path().starts_with("/./")) return bad_target(dot_segment);
   for (const auto& segment : url->segments()) {
     if (!is_printable(segment) || segment.find('/') != std::string::npos) {
       return bad_target("the path holds characters that no path here has");
     }
+    if (segment == "." || segment == "..") return bad_target(dot_segment);
     request.path.push_back(segment);
   }
   for (const auto& parameter : url->params()) {

@@ -24,6 +24,7 @@ sim::ScriptedChainOptions chain_options(const RigOptions& options) {
   out.block_ms = options.block_ms;
   out.latency_ms = options.latency_ms;
   out.info.max_unconsumed = options.max_unconsumed;
+  out.info.posts_at_once = options.posts_at_once;
   return out;
 }
 

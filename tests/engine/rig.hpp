@@ -27,6 +27,7 @@ struct RigOptions {
   std::uint64_t seed = 1;
   std::int64_t block_ms = 1'000;  ///< 0: blocks only by mine()
   std::uint32_t max_unconsumed = 16;
+  std::size_t posts_at_once = 100;
   std::size_t accounts = 1;
   bool with_opaque = false;
   std::int64_t latency_ms = 0;  ///< of each call to the chain

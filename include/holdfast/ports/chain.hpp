@@ -39,6 +39,9 @@ struct ChainInfo {
   domain::FinalityRule answer_at;  ///< how deep a waiting caller is told "included"
   std::uint32_t max_unconsumed = 16;  ///< slots an account may have open
   std::int64_t poll_ms = 1000;        ///< how often the head is asked for
+  /// An account's posts that may be under way at once and still reach the node in their order: what
+  /// one exchange with it holds.
+  std::size_t posts_at_once = 100;
   /// The most a transaction may offer per unit of gas, native base units.
   domain::Amount fee_ceiling = domain::Amount::max();
   std::string network{};  ///< CAIP-2, "eip155:8453"; may be empty
