@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "arguments.hpp"
+#include "support/arguments.hpp"
 
 namespace holdfast::bench {
 
@@ -19,6 +19,6 @@ inline constexpr std::string_view store_help =
     "one)\n"
     "    --keep          leaves the stores there\n"
     "    --json\n";
-int run_store(Arguments arguments);
+int run_store(tools::Arguments arguments);
 
 }  // namespace holdfast::bench

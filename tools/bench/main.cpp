@@ -8,12 +8,12 @@
 
 #include <holdfast/sqlite/sqlite.hpp>
 
-#include "arguments.hpp"
 #include "benchmarks.hpp"
+#include "support/arguments.hpp"
 
 namespace {
 
-using holdfast::bench::Arguments;
+using holdfast::tools::Arguments;
 
 struct Verb {
   std::string_view name;
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     }
     print_help(std::cerr);
     return 2;
-  } catch (const holdfast::bench::UsageError& error) {
+  } catch (const holdfast::tools::UsageError& error) {
     std::cerr << "holdfast-bench " << wanted << ": " << error.what() << '\n';
     return 2;
   } catch (const std::exception& error) {

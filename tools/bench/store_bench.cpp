@@ -1,6 +1,5 @@
 // holdfast-bench store: what group commit is worth, on the real store and the real disk.
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -8,9 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-
-#include <sys/resource.h>
-#include <sys/vfs.h>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -22,9 +18,11 @@
 
 #include "benchmarks.hpp"
 #include "payments.hpp"
-#include "report.hpp"
 #include "store/audit.hpp"
 #include "store/reads.hpp"
+#include "support/folder.hpp"
+#include "support/process.hpp"
+#include "support/report.hpp"
 
 namespace holdfast::bench {
 
@@ -53,15 +51,6 @@ struct Measured {
     return static_cast<double>(stats.steps) / static_cast<double>(stats.commits);
   }
 };
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 void rethrow(std::exception_ptr error) {
   if (error) std::rethrow_exception(error);
@@ -108,11 +97,11 @@ Measured measure(const Setting& setting) {
   boost::asio::steady_timer timer(io, setting.duration);
   timer.async_wait([&](boost::system::error_code) { payments.stop(); });
   const auto start = Clock::now();
-  const double cpu_start = cpu_seconds();
+  const double cpu_start = tools::process_use().cpu_seconds;
   io.run();
   Measured out;
   out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  out.cpu_seconds = cpu_seconds() - cpu_start;
+  out.cpu_seconds = tools::process_use().cpu_seconds - cpu_start;
   out.payments = payments.settled();
   out.stats = store.stats();
   out.stats.commits -= before.commits;
@@ -121,42 +110,9 @@ Measured measure(const Setting& setting) {
   return out;
 }
 
-// A folder of our own in `parent`, removed at the end unless it is to be kept.
-class Folder {
- public:
-  Folder(const std::filesystem::path& parent, bool keep) : keep_(keep) {
-    std::string path = (parent / "holdfast-bench-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) {
-      throw std::runtime_error("no folder can be made in " + parent.string());
-    }
-    path_ = path;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!keep_) std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-  bool keep_;
-};
-
-// A file in memory is synced in no time, and the comparison says nothing.
-void warn_if_in_memory(const std::filesystem::path& folder) {
-  constexpr long tmpfs = 0x01021994;
-  struct statfs found{};
-  if (statfs(folder.c_str(), &found) == 0 && found.f_type == tmpfs) {
-    std::cerr << "holdfast-bench store: " << folder.string()
-              << " is in memory, where a commit costs nothing; name a folder on a disk (--store)\n";
-  }
-}
-
 }  // namespace
 
-int run_store(Arguments arguments) {
+int run_store(tools::Arguments arguments) {
   const bool json = arguments.flag("--json");
   const bool keep = arguments.flag("--keep");
   const auto in_flight = arguments.number("--in-flight", 1000, 1, 10'000);
@@ -165,8 +121,8 @@ int run_store(Arguments arguments) {
       arguments.text("--store", std::filesystem::temp_directory_path().string());
   arguments.finish();
 
-  warn_if_in_memory(parent);
-  const Folder folder(parent, keep);
+  tools::warn_if_in_memory("holdfast-bench store", parent);
+  const tools::Folder folder(parent, "holdfast-bench", keep);
   Setting setting{.file = folder / "per-step.db",
                   .in_flight = in_flight,
                   .duration = std::chrono::seconds(seconds),
@@ -176,7 +132,7 @@ int run_store(Arguments arguments) {
   setting.commit_per_step = false;
   const Measured group = measure(setting);
 
-  Report report;
+  tools::Report report;
   report.add("in_flight", "payments in flight", in_flight);
   report.add("group_commit_per_s", "group commit: payments/s", group.per_s(), 1);
   report.add("commit_per_step_per_s", "a commit per step: payments/s", single.per_s(), 1);

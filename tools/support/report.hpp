@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace holdfast::bench {
+namespace holdfast::tools {
 
 class Report {
  public:
@@ -23,4 +23,4 @@ class Report {
   std::vector<Line> lines_;
 };
 
-}  // namespace holdfast::bench
+}  // namespace holdfast::tools

@@ -1,4 +1,4 @@
-// Owns: the command line of one benchmark: options with a value, and flags.
+// Owns: the command line of a tool: options with a value, and flags.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace holdfast::bench {
+namespace holdfast::tools {
 
 /// What the command line got wrong, as a sentence.
 class UsageError : public std::runtime_error {
@@ -27,10 +27,12 @@ class Arguments {
   /// A whole number from `least` to `most`.
   std::uint64_t number(std::string_view name, std::uint64_t fallback, std::uint64_t least,
                        std::uint64_t most);
+  /// A decimal number (digits with at most one point) from `least` to `most`.
+  double decimal(std::string_view name, double fallback, double least, double most);
   void finish() const;
 
  private:
   std::vector<std::string> words_;
 };
 
-}  // namespace holdfast::bench
+}  // namespace holdfast::tools

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
-namespace holdfast::bench {
+namespace holdfast::tools {
 
 bool Arguments::flag(std::string_view name) {
   const auto at = std::ranges::find(words_, name);
@@ -34,8 +35,26 @@ std::uint64_t Arguments::number(std::string_view name, std::uint64_t fallback, s
   return out;
 }
 
+double Arguments::decimal(std::string_view name, double fallback, double least, double most) {
+  const auto shown = [](double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  };
+  const std::string value = text(name, shown(fallback));
+  const bool plain = value.find_first_not_of("0123456789.") == std::string::npos;
+  double out = 0;
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), out);
+  const bool whole = read.ec == std::errc{} && read.ptr == value.data() + value.size();
+  if (!plain || !whole || out < least || out > most) {
+    throw UsageError(std::string(name) + " is a number from " + shown(least) + " to " +
+                     shown(most) + ", not '" + value + "'");
+  }
+  return out;
+}
+
 void Arguments::finish() const {
   if (!words_.empty()) throw UsageError("unknown option '" + words_.front() + "'");
 }
 
-}  // namespace holdfast::bench
+}  // namespace holdfast::tools

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-namespace holdfast::bench {
+namespace holdfast::tools {
 
 void Report::add(std::string key, std::string label, std::uint64_t value) {
   lines_.push_back({std::move(key), std::move(label), std::to_string(value)});
@@ -36,4 +36,4 @@ void Report::print(bool as_json) const {
   }
 }
 
-}  // namespace holdfast::bench
+}  // namespace holdfast::tools

@@ -1,0 +1,41 @@
+// Owns: what holdfast-load can be told, and the limits of each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "support/arguments.hpp"
+
+namespace holdfast::load {
+
+enum class ChainKind {
+  null,  ///< an instant chain in this process, behind the Chain port
+};
+
+enum class Method {
+  native,  ///< a payout of the chain's own money
+  erc20,   ///< a payout of a token
+};
+std::string_view to_text(Method method);
+
+struct Options {
+  ChainKind chain = ChainKind::null;
+  Method method = Method::native;
+  std::uint64_t payments = 10'000;   ///< at most; see duration_s
+  std::uint64_t in_flight = 1'000;   ///< submitted and not yet settled, at most
+  std::uint64_t accounts = 32;       ///< that pay
+  std::uint64_t rate = 0;  ///< submitted a second, at most; 0: as many as there is room for
+  std::uint64_t duration_s = 0;  ///< nothing is submitted after; 0: until `payments`
+  std::uint64_t block_ms = 0;  ///< between blocks; 0: whenever the engine looks
+  double fault_rate = 0;  ///< of all posts: the answer lost, refused, or delivered twice
+  std::uint64_t seed = 1;  ///< of keys, payments and faults
+  std::string store;  ///< a file, kept; empty: a new one that is removed
+  bool json = false;
+};
+
+std::string_view help();
+/// Throws tools::UsageError with a sentence that names the option and the limit.
+Options read_options(tools::Arguments arguments);
+
+}  // namespace holdfast::load

@@ -1,0 +1,84 @@
+#include "rig.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <holdfast/sqlite/sqlite.hpp>
+
+#include "evm/methods/payout.hpp"
+#include "plan.hpp"
+
+namespace holdfast::load {
+
+namespace {
+
+// Nothing of the engine's own limits is to be measured: each account may take all of the load, and
+// no write is turned away.
+engine::Config config_for(const Options& options) {
+  const auto in_flight = static_cast<std::uint32_t>(options.in_flight);
+  engine::Config out;
+  out.instance_name = "holdfast-load";
+  out.max_in_flight = std::max(out.max_in_flight, in_flight);
+  out.calls_in_flight = std::max(out.calls_in_flight, in_flight);
+  return out;
+}
+
+store::StoreOptions store_options(const Options& options, boost::asio::any_io_executor waiters) {
+  store::StoreOptions out;
+  out.waiters = std::move(waiters);
+  out.max_queued = std::max<std::size_t>(out.max_queued, 4 * options.in_flight);
+  return out;
+}
+
+NullChainOptions chain_options(const Options& options) {
+  NullChainOptions out;
+  out.max_unconsumed = static_cast<std::uint32_t>(options.in_flight + 1'000);
+  out.block_ms = static_cast<std::int64_t>(options.block_ms);
+  out.fault_rate = options.fault_rate;
+  out.seed = options.seed;
+  return out;
+}
+
+}  // namespace
+
+Rig::Rig(const Options& options, const std::string& file)
+    : file_(file),
+      keys_(make_keys(options.seed, options.accounts)),
+      store_(std::make_unique<store::Store>(sqlite::open_sqlite({.path = file}),
+                                            store_options(options, context_.get_executor()))),
+      chain_(std::make_unique<NullChain>(chain_options(options), clock_)),
+      method_(std::make_unique<evm::Payout>(
+          evm::PayoutOptions{{domain::native_asset, domain::AssetId{token}}}, chain_->shape())) {
+  engine::Parts parts{*store_,        clock_,          entropy_, *keys_.signer,
+                      {chain_.get()}, {method_.get()}, {}};
+  for (const domain::Address& account : keys_.accounts) {
+    parts.accounts.push_back({chain_->info().id, account, {}});
+  }
+  engine_ = std::make_unique<engine::Engine>(context_.get_executor(), config_for(options),
+                                             std::move(parts));
+}
+
+Rig::~Rig() {
+  engine_->abandon();
+  engine_.reset();
+  store_.reset();
+}
+
+boost::asio::awaitable<std::uint64_t> Rig::row_writes() {
+  co_return co_await store_->read(
+      [](store::Txn& txn) { return static_cast<std::uint64_t>(txn.db().total_changes()); });
+}
+
+std::vector<Recorded> Rig::records() const {
+  const auto reader = sqlite::open_sqlite({.path = file_, .read_only = true})->open_reader();
+  sql::Statement& statement = reader->prepare("SELECT ref, state FROM intents");
+  std::vector<Recorded> out;
+  while (statement.step()) {
+    const auto state = domain::intent_state_from(statement.get_text(1));
+    out.push_back({head_of(statement.get_blob(0)), state.value_or(domain::IntentState::created)});
+  }
+  statement.reset();
+  return out;
+}
+
+}  // namespace holdfast::load

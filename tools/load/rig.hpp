@@ -1,0 +1,53 @@
+// Owns: one whole engine in this process: store, keys, chain, methods, wired as the server wires
+// them, with limits that fit the load.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <holdfast/engine/engine.hpp>
+#include <holdfast/store/store.hpp>
+
+#include "app/system_clock.hpp"
+#include "app/system_entropy.hpp"
+#include "keys.hpp"
+#include "null_chain.hpp"
+#include "options.hpp"
+
+namespace holdfast::load {
+
+class Rig {
+ public:
+  /// Opens the store at `file`. Throws StoreUnavailable.
+  Rig(const Options& options, const std::string& file);
+  ~Rig();
+  Rig(const Rig&) = delete;
+  Rig& operator=(const Rig&) = delete;
+
+  boost::asio::io_context& context() { return context_; }
+  engine::Engine& engine() { return *engine_; }
+  store::Store& store() { return *store_; }
+  NullChain& chain() { return *chain_; }
+  ports::Clock& clock() { return clock_; }
+
+  /// Rows changed so far by the writing connection.
+  boost::asio::awaitable<std::uint64_t> row_writes();
+  /// Where every payment stands, read beside the engine.
+  std::vector<Recorded> records() const;
+
+ private:
+  std::string file_;
+  boost::asio::io_context context_{1};
+  app::SystemClock clock_;
+  app::SystemEntropy entropy_;
+  Keys keys_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<NullChain> chain_;
+  std::unique_ptr<ports::Method> method_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace holdfast::load
