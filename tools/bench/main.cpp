@@ -23,6 +23,7 @@ struct Verb {
 
 constexpr Verb verbs[] = {
     {"store", holdfast::bench::store_help, holdfast::bench::run_store},
+    {"floor", holdfast::bench::floor_help, holdfast::bench::run_floor},
 };
 
 void print_help(std::ostream& out) {

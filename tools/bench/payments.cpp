@@ -132,12 +132,14 @@ awaitable<void> take_over(store::Store& store, std::size_t count, Accounts& out)
 }
 
 awaitable<void> Payments::run_line() {
-  while (!stopped_) {
-    const std::uint64_t number = started_++;
-    co_await create(number);
-    co_await drive(co_await lease(number));
-    ++settled_;
-  }
+  while (!stopped_) co_await run_one();
+}
+
+awaitable<void> Payments::run_one() {
+  const std::uint64_t number = started_++;
+  co_await create(number);
+  co_await drive(co_await lease(number));
+  ++settled_;
 }
 
 awaitable<void> Payments::create(std::uint64_t number) {

@@ -29,6 +29,7 @@ class Payments {
 
   /// One payment after another; creates each, leases whichever job is oldest, drives that one.
   boost::asio::awaitable<void> run_line();
+  boost::asio::awaitable<void> run_one();
   void stop() { stopped_ = true; }
   std::uint64_t settled() const { return settled_; }
 

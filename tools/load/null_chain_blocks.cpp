@@ -1,6 +1,5 @@
 // How the null chain takes transactions and makes blocks of them.
 #include <chrono>
-#include <utility>
 
 #include "evm/transaction.hpp"
 #include "null_chain.hpp"
@@ -89,7 +88,7 @@ void NullChain::mine() {
     for (auto next = account.pool.begin();
          next != account.pool.end() && next->first == account.count;
          next = account.pool.erase(next)) {
-      mine_tx(block, account, std::move(next->second));
+      mine_tx(block, account, next->second);
     }
   }
   if (block.count == 0) return;
@@ -108,7 +107,7 @@ void NullChain::mine_tx(Block& block, Account& account, Tx tx) {
     books_.push_back({tx.says.ref ? head_of(tx.says.ref->view()) : 0, head_of(tx.says.payee.view()),
                       tx.says.amount.to_u64().value_or(0), tx.posted_us});
   }
-  mined_.push_back(std::move(tx));
+  mined_.push_back(tx);
 }
 
 void NullChain::forget_old() {
