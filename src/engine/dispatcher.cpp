@@ -64,7 +64,7 @@ Awaitable<Batch> lease(Core& core, std::size_t room) {
         batch.jobs = store::lease_jobs(txn, wanted);
         // While a chain is down its jobs are visible and stay: nobody hurries for them.
         if (batch.jobs.size() < wanted.receipts.size() && wanted.paused.empty()) {
-          batch.next_visible_ms = store::queue_counts(txn).next_visible_ms;
+          batch.next_visible_ms = store::next_visible_ms(txn);
         }
         return batch;
       });

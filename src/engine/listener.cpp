@@ -29,6 +29,7 @@ class Listener {
  private:
   Awaitable<bool> poll();
   void follow_final();
+  Awaitable<bool> final_stands(const ports::Head& head);
   Awaitable<bool> catch_up(const ports::Head& head);
   Awaitable<bool> take_back(domain::BlockRef newest_known);
   void read_block(const ports::Block& block);
@@ -106,6 +107,7 @@ Awaitable<bool> Listener::poll() {
     unit_.why = head.text();
     co_return false;
   }
+  if (!co_await final_stands(*head.ok())) co_return false;
   see_head(core_, unit_, *head.ok());
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
@@ -117,6 +119,21 @@ Awaitable<bool> Listener::poll() {
   }
   if (!co_await catch_up(*head.ok())) co_return false;
   co_await note_finality(core_, unit_);
+  co_return true;
+}
+
+// A final block below all that is followed, as for some time after a start, is compared with no
+// block of ours: the one called final before it is asked for again. False: a node did not answer.
+Awaitable<bool> Listener::final_stands(const ports::Head& head) {
+  const domain::BlockRef called = unit_.view.final_block();
+  const bool is_followed = unit_.view.hash_at(head.finalized.height).has_value();
+  if (called.height == 0 || head.finalized.height <= called.height || is_followed) co_return true;
+  const auto answer = co_await unit_.chain.block_hash(called.height);
+  if (answer.ok() == nullptr || !*answer.ok()) {
+    unit_.why = answer.ok() == nullptr ? answer.text() : "the node lacks a block it called final";
+    co_return false;
+  }
+  if (**answer.ok() != called.hash) lost_final_ = called.height;
   co_return true;
 }
 

@@ -10,14 +10,16 @@ namespace holdfast::sim {
 namespace {
 
 constexpr std::size_t sector = 512;
+constexpr std::size_t most_spare = 64;
 
 void put(std::string& content, std::size_t at, std::string_view data) {
-  // A hole reads as zeros.
-  if (content.size() < at + data.size()) content.resize(at + data.size(), '\0');
-  content.replace(at, data.size(), data);
+  if (content.size() < at) content.resize(at, '\0');  // a hole reads as zeros
+  const std::size_t over = std::min(content.size() - at, data.size());
+  std::copy_n(data.data(), over, content.data() + at);
+  content.append(data.substr(over));
 }
 
-void apply(std::string& content, const DiskFile::Change& change) {
+void apply_change(std::string& content, const DiskFile::Change& change) {
   if (change.truncates) {
     content.resize(std::min(content.size(), change.at));
   } else {
@@ -29,7 +31,13 @@ void apply(std::string& content, const DiskFile::Change& change) {
 
 void DiskFile::write(std::size_t at, std::string_view data) {
   put(now, at, data);
-  unsynced.push_back({at, std::string(data), false});
+  std::string copy;
+  if (!spare.empty()) {
+    copy = std::move(spare.back());
+    spare.pop_back();
+  }
+  copy.assign(data);
+  unsynced.push_back({at, std::move(copy), false});
 }
 
 void DiskFile::truncate(std::size_t size) {
@@ -38,14 +46,17 @@ void DiskFile::truncate(std::size_t size) {
 }
 
 void DiskFile::sync() {
-  for (const Change& change : unsynced) apply(durable, change);
+  for (Change& change : unsynced) {
+    apply_change(durable, change);
+    if (spare.size() < most_spare) spare.push_back(std::move(change.data));
+  }
   unsynced.clear();
 }
 
 void DiskFile::fail_sync(Chance& chance) {
   const std::uint64_t mood = chance.below(3);  // all of it, nothing, some
   for (const Change& change : std::exchange(unsynced, {})) {
-    if (mood == 0 || (mood == 2 && chance.below(2) == 0)) apply(durable, change);
+    if (mood == 0 || (mood == 2 && chance.below(2) == 0)) apply_change(durable, change);
   }
 }
 
@@ -136,7 +147,7 @@ void SimDisk::survive(DiskFile& file, std::uint64_t mood) {
     switch (draw_fate(mood)) {
       case Fate::kept:
         ++counts_.kept;
-        apply(left, change);
+        apply_change(left, change);
         break;
       case Fate::dropped: ++counts_.dropped; break;
       case Fate::torn: apply_torn(left, change); break;

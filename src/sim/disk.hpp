@@ -37,6 +37,7 @@ class DiskFile {
   /// Its first sync takes the folder along: SQLite does so for a log or journal that it made.
   bool syncs_folder = false;
   std::vector<Change> unsynced;
+  std::vector<std::string> spare;  ///< memory of changes that were synced, for the next ones
 
   void write(std::size_t at, std::string_view data);
   void truncate(std::size_t size);

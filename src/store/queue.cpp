@@ -264,13 +264,15 @@ QueueCounts queue_counts(Txn& txn) {
   const auto counts =
       first(txn,
             "SELECT (SELECT count(*) FROM jobs),"
-            " (SELECT count(*) FROM jobs WHERE receipt IS NOT NULL),"
-            " (SELECT min(visible_ms) FROM jobs)",
-            [](const Row& row) {
-              return QueueCounts{row.count(0) - row.count(1), row.count(1), row.maybe_number(2)};
-            });
+            " (SELECT count(*) FROM jobs WHERE receipt IS NOT NULL)",
+            [](const Row& row) { return QueueCounts{row.count(0) - row.count(1), row.count(1)}; });
   ensure(counts.has_value(), "a statement that always has a row has none");
   return *counts;
+}
+
+std::optional<std::int64_t> next_visible_ms(Txn& txn) {
+  return first(txn, "SELECT visible_ms FROM jobs ORDER BY visible_ms LIMIT 1",
+               [](const Row& row) { return row.number(0); });
 }
 
 }  // namespace holdfast::store

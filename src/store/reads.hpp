@@ -66,9 +66,11 @@ std::optional<JobRow> find_job(Txn& txn, const domain::IntentId& id);
 struct QueueCounts {
   std::uint64_t queued = 0;
   std::uint64_t leased = 0;
-  std::optional<std::int64_t> next_visible_ms;  ///< the earliest job or lease end
 };
+/// Walks the whole queue: for people, not for every lease.
 QueueCounts queue_counts(Txn& txn);
+/// When the earliest job or the end of a lease comes; empty: there is no job.
+std::optional<std::int64_t> next_visible_ms(Txn& txn);
 std::vector<std::pair<domain::IntentState, std::uint64_t>> state_counts(Txn& txn);
 
 std::vector<ApiKey> api_keys(Txn& txn);

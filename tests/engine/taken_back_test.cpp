@@ -109,6 +109,26 @@ TEST_CASE("F7: a chain that was not usable meanwhile stands as it was called fin
   CHECK(is_halted(rig));
 }
 
+TEST_CASE("F7: a new final block below all that is followed does not hide the one taken back") {
+  for (const std::size_t failed_reads : {0, 1}) {
+    CAPTURE(failed_reads);
+    RigOptions options;
+    options.block_ms = 0;
+    Rig rig(options);
+    rig.start();
+    rig.mine_for(10);
+    rig.crash();  // follows from the newest block on
+    rig.world.run_for(5'000);
+    REQUIRE(rig.engine->chains().front().usable);
+    REQUIRE(rig.engine->chains().front().finalized == 8);
+    rig.chain.reorg(4, sim::ScriptedChain::Fate::dropped);
+    rig.chain.mine(1);
+    rig.chain.script().fail_next(sim::ChainCall::block_hash, sim::unknown(), failed_reads);
+    rig.world.run_for(30'000);
+    CHECK(is_halted(rig));
+  }
+}
+
 TEST_CASE("F7: the next process knows the final block that a payment ended by") {
   for (const std::size_t failed_reads : {0, 1, 2}) {  // of the first attempts to bring it up
     CAPTURE(failed_reads);
