@@ -26,7 +26,12 @@ std::optional<std::int64_t> SimClock::next_due() {
 
 void SimClock::advance_to(std::int64_t to_ms) {
   if (to_ms > mono_) {
-    wall_ += to_ms - mono_;
+    constexpr std::int64_t million = 1'000'000;
+    const std::int64_t passed = to_ms - mono_;
+    // In two parts: a sleep of centuries may be passed over at once.
+    gained_ += passed % million * drift_ppm_;
+    wall_ += passed + passed / million * drift_ppm_ + gained_ / million;
+    gained_ %= million;
     mono_ = to_ms;
   }
   while (!due_.empty() && due_.begin()->first <= mono_) {

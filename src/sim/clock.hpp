@@ -29,6 +29,8 @@ class SimClock final : public ports::Clock {
   void advance_to(std::int64_t to_ms);
   /// Moves the wall clock alone, either way: somebody set it.
   void step_wall(std::int64_t by_ms) { wall_ += by_ms; }
+  /// From now on the wall clock gains so many millionths of what passes; negative: it loses them.
+  void drift(std::int64_t ppm) { drift_ppm_ = ppm; }
 
   std::size_t sleepers() const;
   /// Drops all sleepers without resuming them.
@@ -37,6 +39,8 @@ class SimClock final : public ports::Clock {
  private:
   std::int64_t wall_;
   std::int64_t mono_ = 0;
+  std::int64_t drift_ppm_ = 0;
+  std::int64_t gained_ = 0;  ///< in millionths of a millisecond, less than one
   /// Sleepers by due time. Whoever is cancelled leaves its list; an empty list goes when looked at.
   std::map<std::int64_t, ports::WaitList> due_;
 };

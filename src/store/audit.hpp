@@ -16,6 +16,8 @@ struct Finding {
   int invariant = 0;    ///< its number in domain.md section 7; 0: the journal's chain
   std::string subject;  ///< intent id, account, or "journal entry N"
   std::string sentence;
+  /// Nothing was done wrong here: the chain took back the final transaction that had proved it.
+  bool is_taken_back = false;
 };
 
 struct AuditReport {

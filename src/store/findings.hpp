@@ -14,9 +14,9 @@ namespace holdfast::store {
 inline constexpr std::size_t most_findings = 1000;
 
 inline void add_finding(AuditReport& report, int invariant, std::string subject,
-                        std::string sentence) {
+                        std::string sentence, bool is_taken_back = false) {
   if (report.findings.size() >= most_findings) return;
-  report.findings.push_back({invariant, std::move(subject), std::move(sentence)});
+  report.findings.push_back({invariant, std::move(subject), std::move(sentence), is_taken_back});
 }
 
 /// While it lives, every read sees the store as it was at the first of them. Works on a reader's

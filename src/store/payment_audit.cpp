@@ -21,6 +21,13 @@ struct Case {
   void say(int invariant, std::string sentence) const {
     add_finding(report, invariant, text(payment.intent().id), std::move(sentence));
   }
+  /// Bytes at this number may run again, or for the first time.
+  void say_could_run(std::string sentence, const domain::Slot* slot) const {
+    const bool taken_back =
+        slot != nullptr && slot->consumed_by && slot->state == SlotState::reconciliation_required;
+    if (taken_back) sentence += ": the chain took back the transaction that had used its number";
+    add_finding(report, 7, text(payment.intent().id), std::move(sentence), taken_back);
+  }
 };
 
 std::string number_text(const domain::Slot& slot) {
@@ -114,8 +121,9 @@ void check_attempts(const Case& c) {
       continue;
     }
     if (earlier != nullptr && earlier != row && earlier->slot.state != SlotState::consumed) {
-      c.say(7, "it was signed at " + number_text(row->slot) + " while its bytes at " +
-                   number_text(earlier->slot) + " could run");
+      c.say_could_run("it was signed at " + number_text(row->slot) + " while its bytes at " +
+                          number_text(earlier->slot) + " could run",
+                      &earlier->slot);
     }
     earlier = row;
   }
@@ -124,7 +132,7 @@ void check_attempts(const Case& c) {
   for (const domain::Attempt& attempt : c.payment.attempts) {
     const SlotRow* row = attempt.slot ? slot_row(c, attempt) : nullptr;
     if (row != nullptr && row->slot.state == SlotState::consumed) continue;
-    c.say(7, "it failed, and an attempt of it could run");
+    c.say_could_run("it failed, and an attempt of it could run", row ? &row->slot : nullptr);
     return;
   }
 }

@@ -79,6 +79,19 @@ TEST_CASE("sim clock: the wall clock can be set without disturbing a sleeper") {
   CHECK(log == "a@100 ");
 }
 
+TEST_CASE(
+    "sim clock: a wall clock that drifts gains or loses with what passes, and nothing is lost") {
+  for (const std::int64_t ppm : {20'000, -20'000, 1}) {
+    CAPTURE(ppm);
+    SimWorld world(0);
+    const std::int64_t start_ms = world.clock().wall_ms();
+    world.clock().drift(ppm);
+    for (int i = 0; i < 3'000; ++i) world.run_for(1'001);
+    CHECK(world.clock().mono_ms() == 3'003'000);
+    CHECK(world.clock().wall_ms() - start_ms == 3'003'000 + 3'003 * ppm / 1'000);
+  }
+}
+
 TEST_CASE("sim clock: a cancelled sleep throws, by way of the executor, and is forgotten") {
   for (const std::uint64_t seed : {0, 1, 2}) {
     SimWorld world(seed);

@@ -282,7 +282,8 @@ TEST_CASE("audit: what a payment's rows must say, and what is found when they do
                          1};
     REQUIRE(
         books.db.write([&](store::Txn& txn) { return store::move_slot(txn, back); }).has_value());
-    CHECK(finds(books.audit(), 7, "could run"));
+    CHECK(finds(books.audit(), 7, "could run: the chain took back"));
+    CHECK(books.audit().findings.front().is_taken_back);
   }
   SUBCASE("standing on a transaction that was not signed for it") {
     books.desk.sign(open);

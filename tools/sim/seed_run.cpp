@@ -58,6 +58,7 @@ class SeedRun {
 
   void trouble() {
     machine_.weather.set(setting_.odds);
+    machine_.world.clock().drift(setting_.drift_ppm);
     std::size_t next = 0;
     while (now_ms() < setting_.span_ms && good()) {
       while (next < setting_.strokes.size() && setting_.strokes[next].at_ms <= now_ms()) {

@@ -28,12 +28,12 @@ constexpr Profile profiles[] = {
     {"rough",
      {20, 40, 20, 40, 20, 20, 15, 15, 10, 20, 10},
      {70, 40,  40, 40, 40, 15, 25, 15, 30, 30, 1,   60, 20, 50, 80,
-      60, 200, 80, 60, 1,  20, 20, 8,  50, 40, 100, 50, 20, 4},
+      60, 200, 80, 60, 4,  20, 20, 8,  50, 40, 100, 50, 20, 4},
      10},
     {"hell",
      {80, 100, 60, 90, 60, 40, 50, 40, 40, 60, 40},
      {150, 120, 120, 120, 80, 40, 80, 60, 80,  60,  10,  150, 60, 150, 200,
-      150, 400, 200, 200, 5,  60, 60, 30, 100, 100, 200, 100, 60, 15},
+      150, 400, 200, 200, 10, 60, 60, 30, 100, 100, 200, 100, 60, 15},
      0},
 };
 
@@ -94,6 +94,8 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   out.desk_ms = 2'000 + static_cast<std::int64_t>(chance.below(30'000));
   if (chance.below(8) == 0) out.grace_s = 2 + static_cast<std::int64_t>(chance.below(20));
   out.has_sender = chance.below(10) == 0;
+  sim::Chance clock(mixed(seed, 2));
+  if (clock.below(4) == 0) out.drift_ppm = static_cast<std::int64_t>(clock.below(40'001)) - 20'000;
   out.odds = profile.odds;
   if (cut.payments) out.payments = std::min(out.payments, *cut.payments);
   for (const sim::Mishap mishap : cut.mishaps) out.odds[static_cast<std::size_t>(mishap)] = 0;

@@ -91,6 +91,7 @@ struct Setting {
   bool settle_short = false;
   int most_steps = 40;  ///< of a delivery, before it counts as going round in circles
   std::int64_t grace_s = 600;  ///< of chain time after a deadline, before a person is asked
+  std::int64_t drift_ppm = 0;  ///< of the wall clock
   bool has_sender = false;  ///< some payouts are orders to an outside sender
   std::int64_t desk_ms = 20'000;  ///< between an operator's looks at the desk
   sim::Odds odds{};

@@ -5,7 +5,6 @@
 
 #include <holdfast/domain/transitions.hpp>
 
-#include "store/audit.hpp"
 #include "store/findings.hpp"
 #include "store/statements.hpp"
 
@@ -84,9 +83,7 @@ void Watch::opened(sql::Connection& db) {
   const auto rows_before = std::exchange(payments_, {});
   const auto stored_before = stored_;
   forget_store();
-  for (const auto& finding : store::audit(txn, {}).findings) {
-    say(finding.invariant, finding.subject, "after opening: " + finding.sentence);
-  }
+  say_found(store::audit(txn, {}), "after opening: ");
   std::set<std::int64_t> touched;
   read_attempts(db);
   each(txn, "SELECT row FROM intents", [&](const Row& row) { touched.insert(row.number(0)); });
@@ -287,8 +284,13 @@ void Watch::audit(sql::Connection& db, std::int64_t row) {
   Txn txn(db);
   store::AuditReport report;
   store::audit_payment(txn, report, row);
+  say_found(report, "");
+}
+
+void Watch::say_found(const store::AuditReport& report, const std::string& when) {
   for (const auto& finding : report.findings) {
-    say(finding.invariant, finding.subject, finding.sentence);
+    if (finding.is_taken_back && !chain_counts_) continue;
+    say(finding.invariant, finding.subject, when + finding.sentence);
   }
 }
 
@@ -322,9 +324,7 @@ void Watch::check_against_chain(const Seen& seen) {
 
 void Watch::last_look(sql::Connection& db) {
   Txn txn(db);
-  for (const auto& finding : store::audit(txn, {}).findings) {
-    say(finding.invariant, finding.subject, "at the end: " + finding.sentence);
-  }
+  say_found(store::audit(txn, {}), "at the end: ");
   for (const auto& [row, seen] : payments_) check_against_chain(seen);
 }
 

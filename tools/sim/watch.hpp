@@ -20,6 +20,7 @@
 #include "sim/chain.hpp"
 #include "sim/disk.hpp"
 #include "sim/opaque_chain.hpp"
+#include "store/audit.hpp"
 #include "tally.hpp"
 
 namespace holdfast::campaign {
@@ -116,6 +117,8 @@ class Watch {
   void read_slots(sql::Connection& db);
   Seen load(sql::Connection& db, std::int64_t row) const;
   void audit(sql::Connection& db, std::int64_t row);
+  /// What the chain took back is a finding for people, and no fault of the engine.
+  void say_found(const store::AuditReport& report, const std::string& when);
   void check_against_chain(const Seen& seen);
   void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
   // Of watch_rules.cpp.
