@@ -1,0 +1,48 @@
+// Owns: what following one chain keeps from poll to poll. `listener.cpp` follows the blocks,
+// `listener_moves.cpp` does what they mean for payments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <holdfast/domain/follow.hpp>
+#include "engine/core.hpp"
+
+namespace holdfast::engine {
+
+class Listener {
+ public:
+  Listener(Core& core, Unit& unit) : core_(core), unit_(unit) {}
+
+  Awaitable<void> run();
+
+ private:
+  Awaitable<bool> poll();
+  void follow_final();
+  Awaitable<bool> final_stands(const ports::Head& head);
+  Awaitable<bool> catch_up(const ports::Head& head);
+  Awaitable<bool> take_back(domain::BlockRef newest_known);
+  void read_block(const ports::Block& block);
+  Awaitable<void> act();
+  Awaitable<void> tell_used_late();
+  Awaitable<void> note_refs();
+  Awaitable<bool> act_on(domain::IntentId id);
+  Awaitable<std::optional<bool>> still_canonical(const Inclusion& inclusion);
+  Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
+                       domain::Evidence evidence);
+  void down(std::string why);
+
+  Core& core_;
+  Unit& unit_;
+  std::vector<domain::MinedTx> refs_seen_;  // from our accounts, of no payment under way
+  std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
+  std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
+  int failures_ = 0;
+  std::int64_t accounts_read_ms_ = 0;
+  std::optional<std::uint64_t> lost_final_;  ///< one of those was taken back
+};
+
+}  // namespace holdfast::engine
