@@ -1,6 +1,9 @@
 // Owns: the door of payers who bring a nonce of their own: the verdict over their authorization,
 // and its payment, stored and queued in one write. Must never: store what the verdict refuses; let
 // verify and submit judge by different rules.
+#include <algorithm>
+#include <string>
+
 #include <holdfast/domain/refs.hpp>
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
@@ -37,6 +40,21 @@ Error refused_by_chain(const ports::Refused& no) {
   }
 }
 
+/// For the first bytes to be signed and posted, in seconds.
+constexpr std::int64_t time_to_publish_s = 6;
+
+/// A payer's window may be open and yet close before anything would be posted any more.
+std::optional<Error> check_publishable(const domain::Intent& intent, const ports::Moment& now) {
+  const std::int64_t needed_s = std::max(now.wall_s, now.chain_s) + time_to_publish_s;
+  if (intent.publish_before_s >= needed_s) return std::nullopt;
+  const std::int64_t short_of_s = needed_s - intent.publish_before_s;
+  return refuse(ports::VerifyError::expired,
+                "validity.before_s: the authorization ends at " +
+                    std::to_string(intent.validity.before_s) + " and must be valid until " +
+                    std::to_string(intent.validity.before_s + short_of_s) +
+                    " to be posted in time");
+}
+
 /// Would this payment's call run now, and for how much gas? The method's own checks first, then the
 /// exact call, then why the chain refused it.
 Awaitable<Result<std::uint64_t>> verdict(Core& core, domain::Intent intent) {
@@ -49,7 +67,10 @@ Awaitable<Result<std::uint64_t>> verdict(Core& core, domain::Intent intent) {
   const auto sender = sender_of(unit, intent);
   if (!sender) co_return sender.error();
   const auto answer = co_await unit.chain.simulate(*sender, *call);
-  if (const ports::Simulated* const runs = answer.ok()) co_return runs->gas;
+  if (const ports::Simulated* const runs = answer.ok()) {
+    if (auto late = check_publishable(intent, moment(core, unit))) co_return *std::move(late);
+    co_return runs->gas;
+  }
   const ports::Refused* const no = answer.refused();
   if (no == nullptr) co_return node_trouble();
   Error refusal = refused_by_chain(*no);
