@@ -208,7 +208,8 @@ Awaitable<Result<Answer>> Engine::abandon(Caller who, domain::IntentId id, std::
     co_return refuse(EngineError::bad_terms, "reason: 1 to 200 bytes are needed");
   }
   const store::Signature by{who.id.value, std::move(reason),
-                            request_of_key(who, "abandon/" + domain::text(id)), core->wall_ms(), 0};
+                            request_of_key(who, "abandon/" + domain::text(id)), core->wall_ms(),
+                            core->queue_ms()};
   auto done = co_await core->parts.store.write(
       [id, by](store::Txn& txn) { return store::abandon(txn, id, by); });
   if (!done) co_return at_the_face(done.error());

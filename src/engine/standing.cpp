@@ -94,7 +94,8 @@ Awaitable<Result<Standing>> Engine::give_up(Caller caller, domain::IntentId id, 
   const auto core = core_;
   const std::int64_t until_ms = core->parts.clock.mono_ms() + deadline_ms;
   // Never a repetition: each time it is asked, the payment may stand elsewhere.
-  const store::Signature by{caller.id.value, std::move(reason), {}, core->wall_ms(), 0};
+  const store::Signature by{
+      caller.id.value, std::move(reason), {}, core->wall_ms(), core->queue_ms()};
   auto done = co_await core->parts.store.write([id, by, who = caller.id](store::Txn& txn) {
     return store::abandon(txn, id, by, domain::Actor::api, who);
   });

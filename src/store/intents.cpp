@@ -262,6 +262,10 @@ Result<Abandoned> abandon(Txn& txn, const domain::IntentId& id, const Signature&
       return Abandoned{intent->intent, std::nullopt};
     }
     facts = ask_cancel(txn, id, caller, actor, by);
+    // It may wait long for a node, and who stops waiting hears what becomes of it.
+    if (facts && is_settling_unsigned(txn, id)) {
+      hasten_for_change(txn, *intent, by.queue_ms != 0 ? by.queue_ms : by.now_ms);
+    }
   }
   if (facts.has_error()) return facts.error();
   return Abandoned{facts->intent, std::move(*facts)};

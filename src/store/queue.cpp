@@ -66,6 +66,14 @@ void enqueue_for_change(Txn& txn, const IntentRow& row, std::int64_t visible_ms)
       row.row, row.intent.terms.chain, visible_ms);
 }
 
+void hasten_for_change(Txn& txn, const IntentRow& row, std::int64_t now_ms) {
+  enqueue_for_change(txn, row, now_ms);
+  execute(txn,
+          "UPDATE jobs SET visible_ms = $2"
+          " WHERE intent = $1 AND kind = 'settle' AND receipt IS NULL AND visible_ms > $2",
+          row.row, now_ms);
+}
+
 bool end_lease(Txn& txn, const domain::Receipt& receipt) {
   if (execute(txn, "DELETE FROM jobs WHERE receipt = $1 AND again_ms IS NULL", receipt) == 1) {
     return true;

@@ -44,6 +44,22 @@ TEST_CASE("give up: what is with a node is not asked to be canceled") {
   CHECK_FALSE(rig.find(id).cancel_asked);
 }
 
+TEST_CASE("give up: what waits long for a node is taken back at once, and told so") {
+  Rig rig;
+  rig.start();
+  rig.chain.script().fail_next(sim::ChainCall::quote, sim::unknown(), 1'000);
+  const domain::IntentId id = submitted(rig, "a").id;
+  rig.world.run_for(60'000);  // each wait is longer than the one before
+  REQUIRE(rig.find(id).state == IntentState::settling);
+  REQUIRE(rig.detail(id).attempts.empty());
+  const auto at = rig.run(rig.engine->give_up(shop("a"), id, "nobody waits", 500));
+  REQUIRE_MESSAGE(at.has_value(), at.error().detail);
+  CHECK(at->intent.state == IntentState::failed);
+  CHECK(at->intent.reason == "cancel_asked");
+  CHECK_FALSE(at->hash.has_value());
+  check_audit(rig);
+}
+
 TEST_CASE("give up: bytes whose post nobody answered are not asked to be canceled") {
   Rig rig;
   rig.start();
@@ -88,6 +104,35 @@ TEST_CASE("success: it is no other caller's, and there is none before the paymen
   const auto theirs = rig.run(rig.engine->offer_success({{"stranger"}, "a", {}}, id));
   REQUIRE_FALSE(theirs.has_value());
   CHECK(theirs.error().code == EngineError::not_found);
+}
+
+TEST_CASE(
+    "submit: what ends before anything would be posted is refused, and verify says the same") {
+  Rig rig;
+  rig.start();
+  rig.world.run_for(1'000);
+  const domain::Intent probe = rig.create("probe", rig.from_payer());
+  const auto good_for = [&](std::uint8_t byte, std::int64_t seconds) {
+    domain::Nonce nonce;
+    nonce.value.fill(byte);
+    const std::int64_t now_s = rig.world.clock().wall_ms() / 1000;
+    return sim::authorize(probe.terms, nonce, {0, now_s + seconds});
+  };
+  const std::int64_t margin_s = engine::Config{}.publish_margin_s;
+  const auto late = good_for(1, margin_s - 1);
+  const auto verified = rig.run(rig.engine->verify(rig.from_payer(), late));
+  REQUIRE_FALSE(verified.has_value());
+  CHECK(verified.error().code == ports::VerifyError::expired);
+  const auto refused = rig.run(rig.engine->submit(shop("a"), rig.from_payer(), late));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ports::VerifyError::expired);
+  CHECK_FALSE(rig.run(rig.engine->find_submitted(rig.from_payer(), late)).has_value());
+
+  const auto mine = good_for(2, margin_s + 20);
+  CHECK(rig.run(rig.engine->verify(rig.from_payer(), mine)).has_value());
+  const auto taken = rig.run(rig.engine->submit(shop("b"), rig.from_payer(), mine));
+  REQUIRE_MESSAGE(taken.has_value(), taken.error().detail);
+  REQUIRE(rig.reaches(taken->intent.id, IntentState::settled, 120'000));
 }
 
 TEST_CASE("submit: one payment costs one simulation and one post") {
