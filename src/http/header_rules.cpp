@@ -34,8 +34,13 @@ std::optional<Problem> check_headers(const Request& request) {
                      std::string(name) + ": the header came more than once"};
     }
   }
-  if (request.header("Transfer-Encoding") && request.header("Content-Length")) {
+  const auto coding = request.header("Transfer-Encoding");
+  if (coding && request.header("Content-Length")) {
     return bad_header("Transfer-Encoding: cannot come together with Content-Length");
+  }
+  // Of any other it is open where the body ends, and what the next bytes are (RFC 9112, 6.3).
+  if (coding && !same_name(*coding, "chunked")) {
+    return bad_header("Transfer-Encoding: only chunked is read");
   }
   if (!request.http_1_0 && !request.header("Host")) {
     return Problem{400, "missing_header", "Host: the header is missing"};

@@ -94,6 +94,11 @@ TEST_CASE("headers: what would be read in two ways is refused") {
   }
   CHECK(code({{"X-Any", "1"}, {"X-Any", "2"}}).empty());
   CHECK(code({{"Transfer-Encoding", "chunked"}, {"Content-Length", "1"}}) == "bad_header");
+  CHECK(code({{"Transfer-Encoding", "Chunked"}}).empty());
+  for (const char* coding : {"identity", "gzip", "gzip, chunked", "chunked, chunked", ""}) {
+    CAPTURE(coding);
+    CHECK(code({{"Transfer-Encoding", coding}}) == "bad_header");
+  }
   CHECK(code({{"Expect", "200-maybe"}}) == "expectation_failed");
   CHECK(code({{"Expect", "100-Continue"}}).empty());
 
