@@ -217,7 +217,10 @@ TEST_CASE("x402 reasons: every refusal of a method has one, and only trouble is 
     for (const Transfer transfer : {Transfer::eip3009, Transfer::permit2}) {
       const Refusal refusal = refusal_of(error, transfer, Asked::settle);
       CAPTURE(error.code.message());
-      const bool trouble = static_cast<VerifyError>(value) == VerifyError::node_trouble;
+      const auto kind = static_cast<VerifyError>(value);
+      const bool trouble = kind == VerifyError::node_trouble;
+      const bool window = kind == VerifyError::expired || kind == VerifyError::not_yet_valid;
+      CHECK(message_of(error).empty() != window);
       CHECK(refusal.status == (trouble ? 503 : 200));
       CHECK((refusal.reason == Reason::unexpected_settle_error) == trouble);
     }

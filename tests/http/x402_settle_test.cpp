@@ -307,6 +307,7 @@ TEST_CASE("x402: what is wrong with a signature, a window or a balance is told, 
     CHECK(refused.at("errorReason") == reason);
     CHECK(refused.at("transaction").empty());
     CHECK(refused.at("network") == network);
+    CHECK(verified.at("invalidMessage") == refused.at("errorMessage"));
   };
   auto forged = body_of({});
   x402::at(forged, {"paymentPayload", "payload", "signature"}) = "0x" + std::string(64, '1');

@@ -85,6 +85,12 @@ Refusal refusal_of(const Error& error, Transfer transfer, Asked asked) {
   return {unexpected(asked), 500};
 }
 
+std::string message_of(const Error& error) {
+  const bool is_own = error.code == EngineError::bad_terms || error.code == VerifyError::expired ||
+                      error.code == VerifyError::not_yet_valid;
+  return is_own ? error.detail : std::string();
+}
+
 Reason reason_of_end(const domain::Intent& intent, Transfer transfer) {
   const std::string_view why = intent.reason;
   if (why == "expired") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <holdfast/domain/intent.hpp>
@@ -87,6 +88,10 @@ struct Refusal {
 /// `node_trouble` and what else says nothing about the payment: 503. An error of no known kind: the
 /// same words with 500.
 Refusal refusal_of(const Error& error, Transfer transfer, Asked asked);
+
+/// What a client may read of it beside the reason: the engine's own sentence on a field, never what
+/// a node or a contract said. Empty for everything else.
+std::string message_of(const Error& error);
 
 /// The reason in the record of a payment whose caller could not wait for its first signature.
 inline constexpr std::string_view given_up = "caller_time_over";

@@ -138,8 +138,7 @@ Response Facilitator::refuse_new(const Settling& it, const Error& error) {
   Answer answer;
   answer.reason = refusal.reason;
   answer.status = refusal.status;
-  if (refusal.status == 503) answer.message = "nothing was begun; try again";
-  if (error.code == engine::EngineError::bad_terms) answer.message = error.detail;
+  answer.message = refusal.status == 503 ? "nothing was begun; try again" : message_of(error);
   metrics_.x402_settle_took(to_text(answer.reason), clock_.mono_ms() - it.ask.since_ms);
   return tell(it.echo, answer);
 }

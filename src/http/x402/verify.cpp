@@ -80,6 +80,7 @@ asio::awaitable<Response> Facilitator::verify(Ask ask) {
   }
   answer.reason = refusal.reason;
   answer.status = refusal.status;
+  answer.message = message_of(good.error());
   co_return tell(read.echo, answer);
 }
 
