@@ -101,6 +101,9 @@ std::vector<Mismatch> mismatches() {
        "invalid_exact_evm_token_name_mismatch"},
       {"another version of the token", [](Purchase& it) { it.extra["version"] = "2"; },
        "invalid_exact_evm_token_version_mismatch"},
+      {"another way of transfer is asked for",
+       [](Purchase& it) { it.extra["assetTransferMethod"] = "permit2"; },
+       "unsupported_payload_type"},
       {"signed by another", [](Purchase& it) { it.payer = new_person(); }, bad_signature},
   };
 }
