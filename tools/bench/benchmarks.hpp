@@ -31,4 +31,24 @@ inline constexpr std::string_view floor_help =
     "    --json\n";
 int run_floor(tools::Arguments arguments);
 
+inline constexpr std::string_view queue_help =
+    "  Jobs per second through the queue: all are enqueued (each with the payment it is a note "
+    "of),\n"
+    "  then leased as the dispatcher leases them and acked one by one, in group commits.\n"
+    "    --jobs N        (20000)\n"
+    "    --in-flight N   writes that wait at once; jobs leased and not yet acked (2000)\n"
+    "    --folder PATH   where the store is made, on the disk to be measured (the temporary one)\n"
+    "    --json\n";
+int run_queue(tools::Arguments arguments);
+
+inline constexpr std::string_view micro_help =
+    "  Nanoseconds of each hot part alone: a durable commit, a signature, a recovery, a "
+    "transaction's\n"
+    "  bytes, a node's answer, a turn, a decision.\n"
+    "    --filter TEXT   only those whose name matches this regular expression\n"
+    "    --repeat N      the median of as many runs (5)\n"
+    "    --folder PATH   where the store is made, on the disk to be measured (the temporary one)\n"
+    "    --json\n";
+int run_micro(tools::Arguments arguments);
+
 }  // namespace holdfast::bench

@@ -46,26 +46,6 @@ std::int64_t time_of(std::uint64_t number) {
   return 1'700'000'000'000 + static_cast<std::int64_t>(number);
 }
 
-store::NewIntent payout(std::uint64_t number, const domain::Address& from) {
-  store::NewIntent out;
-  domain::Intent& intent = out.intent;
-  intent.id = domain::derive_intent_id(caller, "payment " + std::to_string(number));
-  intent.caller = caller;
-  intent.terms = {.chain = chain,
-                  .asset = token,
-                  .payer = from,
-                  .payee = address(1'000'000 + number),
-                  .amount = domain::Amount(number + 1),
-                  .method = {"payout"}};
-  intent.state = IntentState::authorized;
-  intent.ref = domain::derive_ref(intent.id, intent.terms);
-  intent.created_ms = intent.updated_ms = time_of(number);
-  intent.publish_before_s = time_of(number) / 1000 + 86'400;
-  out.request = {numbered<store::RequestKey>("key", number),
-                 FieldHash("request").add(number).finish()};
-  return out;
-}
-
 store::Move move(const Facts& facts, IntentState to, domain::Actor actor) {
   store::Move out;
   out.id = facts.intent.id;
@@ -120,6 +100,26 @@ awaitable<Facts> move_to(store::Store& store, store::Move wanted) {
 }
 
 }  // namespace
+
+store::NewIntent payout(std::uint64_t number, const domain::Address& from) {
+  store::NewIntent out;
+  domain::Intent& intent = out.intent;
+  intent.id = domain::derive_intent_id(caller, "payment " + std::to_string(number));
+  intent.caller = caller;
+  intent.terms = {.chain = chain,
+                  .asset = token,
+                  .payer = from,
+                  .payee = address(1'000'000 + number),
+                  .amount = domain::Amount(number + 1),
+                  .method = {"payout"}};
+  intent.state = IntentState::authorized;
+  intent.ref = domain::derive_ref(intent.id, intent.terms);
+  intent.created_ms = intent.updated_ms = time_of(number);
+  intent.publish_before_s = time_of(number) / 1000 + 86'400;
+  out.request = {numbered<store::RequestKey>("key", number),
+                 FieldHash("request").add(number).finish()};
+  return out;
+}
 
 awaitable<void> take_over(store::Store& store, std::size_t count, Accounts& out) {
   for (std::size_t i = 0; i < count; ++i) {

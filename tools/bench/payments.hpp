@@ -21,6 +21,9 @@ struct Accounts {
 /// Takes over `count` accounts.
 boost::asio::awaitable<void> take_over(store::Store& store, std::size_t count, Accounts& out);
 
+/// The payout of this number, authorized: its creation also makes its job.
+store::NewIntent payout(std::uint64_t number, const domain::Address& from);
+
 /// Drives payments from creation to settled until told to stop. Throws when a write is refused: the
 /// measurement is of payments that went through.
 class Payments {
