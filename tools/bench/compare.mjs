@@ -44,6 +44,7 @@ function read() {
       only: { type: "string", default: Object.keys(queues).join(",") },
       folder: { type: "string", default: tmpdir() },
       json: { type: "string" },
+      check: { type: "boolean", default: false },  // are options and servers there? no more
     },
   });
   const only = options.only.split(",");
@@ -87,6 +88,7 @@ try {
     const { server } = queues[name];
     return [name, server ? `${server.name} ${versionOf(server.find())}` : "its own store"];
   }));
+  if (options.check) process.exit(0);
   folder = mkdtempSync(join(options.folder, "holdfast-compare-"));
   chmodSync(folder, 0o711);  // the server's user passes through it
   const told = Object.fromEntries(options.only.map((name) => [name, []]));
