@@ -14,24 +14,19 @@ using domain::SlotState;
 struct AccountView {
   std::int64_t row = 0;
   std::uint64_t epoch = 0;
-  std::uint32_t open = 0;
   std::optional<Sequence> lowest_open;
   std::optional<Sequence> highest_unreleased;
-  std::optional<Sequence> highest_consumed;
   std::optional<Sequence> highest_bound;  ///< released, and its item has not ended
   std::optional<Sequence> lowest_free;    ///< released, and nobody's any more
 };
 
-// $1 is the chain's count: released rows below it can neither be taken nor be in the way.
+// $1 is the chain's count: released rows below it can neither be taken nor be in the way. Nothing
+// in it walks along the open numbers: an account may have thousands, and every claim asks.
 constexpr const char* account_sql =
     "SELECT a.row, a.epoch,"
-    " (SELECT count(*) FROM slots o WHERE o.account = a.row"
-    "  AND o.standing = 'open'),"
     " (SELECT min(o.sequence) FROM slots o WHERE o.account = a.row"
     "  AND o.standing = 'open'),"
     " (SELECT max(t.sequence) FROM slots t WHERE t.account = a.row AND t.standing <> 'released'),"
-    " (SELECT t.sequence FROM slots t WHERE t.account = a.row AND t.standing <> 'released'"
-    "  AND t.standing = 'consumed' ORDER BY t.sequence DESC LIMIT 1),"
     " (SELECT max(r.sequence) FROM slots r JOIN intents i ON i.row = r.item"
     "  WHERE r.account = a.row AND r.standing = 'released' AND r.sequence >= $1"
     "  AND i.state <> 'settled' AND i.state <> 'failed' AND i.state <> 'canceled'),"
@@ -52,9 +47,8 @@ std::optional<AccountView> view_account(Txn& txn, const domain::ChainId& chain,
   return first(
       txn, account_sql,
       [](const Row& row) {
-        return AccountView{row.number(0),         row.count(1),          row.small_count(2),
-                           row.maybe_sequence(3), row.maybe_sequence(4), row.maybe_sequence(5),
-                           row.maybe_sequence(6), row.maybe_sequence(7)};
+        return AccountView{row.number(0),         row.count(1),          row.maybe_sequence(2),
+                           row.maybe_sequence(3), row.maybe_sequence(4), row.maybe_sequence(5)};
       },
       from, chain, candidate.account);
 }
@@ -64,10 +58,30 @@ bool is_plausible(const Candidate& candidate) {
          candidate.chain_pending.value < largest_stored;
 }
 
-// A node that lags behind what this store saw consumed is not believed.
-Sequence chain_count(const Candidate& candidate, const AccountView& view) {
+// A node that lags behind what this store saw consumed is not believed. Walks down the account's
+// open numbers: only for a number that is to be bound again.
+Sequence chain_count(Txn& txn, const Candidate& candidate, const AccountView& view) {
   const Sequence told = std::max(candidate.chain_latest, candidate.chain_pending);
-  return view.highest_consumed ? std::max(told, view.highest_consumed->next()) : told;
+  const auto consumed = first(
+      txn,
+      "SELECT t.sequence FROM slots t WHERE t.account = $1 AND t.standing <> 'released'"
+      " AND t.standing = 'consumed' ORDER BY t.sequence DESC LIMIT 1",
+      [](const Row& row) { return domain::Sequence{row.count(0)}; }, view.row);
+  return consumed ? std::max(told, consumed->next()) : told;
+}
+
+std::uint32_t count_open(Txn& txn, const AccountView& view) {
+  return first(
+             txn, "SELECT count(*) FROM slots o WHERE o.account = $1 AND o.standing = 'open'",
+             [](const Row& row) { return row.small_count(0); }, view.row)
+      .value_or(0);
+}
+
+// No two open numbers are the same, so there are at most as many as lie between the lowest open one
+// and the highest.
+bool may_be_full(const AccountView& view, std::uint32_t max_unconsumed) {
+  if (!view.lowest_open || !view.highest_unreleased) return max_unconsumed == 0;
+  return view.highest_unreleased->value - view.lowest_open->value + 1 >= max_unconsumed;
 }
 
 Reservation reservation_at(const Payment& payment, const Candidate& candidate,
@@ -87,6 +101,7 @@ Reservation reservation_at(const Payment& payment, const Candidate& candidate,
 struct Choice {
   const Candidate* candidate = nullptr;
   AccountView view;
+  std::uint32_t open = 0;
 };
 
 Result<Choice> choose(Txn& txn, const domain::ChainId& chain, const ReservationWish& wish) {
@@ -96,9 +111,13 @@ Result<Choice> choose(Txn& txn, const domain::ChainId& chain, const ReservationW
     if (!is_plausible(candidate)) continue;
     const auto view = view_account(txn, chain, candidate);
     if (!view || view->epoch != candidate.epoch) continue;
-    any_full = any_full || view->open >= wish.max_unconsumed;
-    if (view->open >= wish.max_unconsumed) continue;
-    if (!best || view->open < best->view.open) best = Choice{&candidate, *view};
+    // Counted only where it decides: an account may be full, or there are several to choose from.
+    const bool counts = wish.candidates.size() > 1 || may_be_full(*view, wish.max_unconsumed);
+    const std::uint32_t open = counts ? count_open(txn, *view) : 0;
+    const bool full = counts && open >= wish.max_unconsumed;
+    any_full = any_full || full;
+    if (full) continue;
+    if (!best || open < best->open) best = Choice{&candidate, *view, open};
   }
   if (best) return *best;
   if (any_full) {
@@ -115,8 +134,9 @@ Result<Reservation> plan_fresh(Txn& txn, const Payment& payment, const Reservati
   if (choice.has_error()) return choice.error();
   const AccountView& view = choice->view;
   domain::SequenceView numbers;
-  numbers.chain_latest =
-      std::max(choice->candidate->chain_latest, chain_count(*choice->candidate, view));
+  // A node that lags behind what this store saw consumed decides nothing here: `highest_unreleased`
+  // is as high at least, and a free number lies above all that was consumed.
+  numbers.chain_latest = choice->candidate->chain_latest;
   numbers.chain_pending = choice->candidate->chain_pending;
   // An empty optional compares below any number.
   numbers.highest_used = std::max(view.highest_unreleased, view.highest_bound);
@@ -144,7 +164,7 @@ Result<Reservation> plan_rebinding(Txn& txn, const Payment& payment, const domai
     return refuse(StoreError::stale_epoch,
                   released.account.value + " was taken over by another engine");
   }
-  if (released.sequence < chain_count(*candidate, *view)) return gone("is behind the chain");
+  if (released.sequence < chain_count(txn, *candidate, *view)) return gone("is behind the chain");
   if (load_slot_at(txn, released.chain, released.account, released.sequence)) {
     return gone("was given to another payment");
   }
