@@ -66,6 +66,13 @@ TEST_CASE("load options: a refusal names the option and the limit") {
   CHECK(refusal({"--fault-rate", "1e-2"}) == "--fault-rate is a number from 0 to 0.9, not '1e-2'");
   CHECK(refusal({"--fault-rate", ""}) == "--fault-rate is a number from 0 to 0.9, not ''");
   CHECK(refusal({"--method", "cash"}) == "--method is native or erc20, not 'cash'");
+  CHECK(refusal({"--chain", "ftp://x"}) ==
+        "--chain is null, fake-node or a node's http:// URL, not 'ftp://x'");
+  CHECK(refusal({"--chain", "http://127.0.0.1:8545", "--fault-rate", "0.1"}) ==
+        "--fault-rate needs --chain null or --chain fake-node");
+  CHECK(refusal({"--target", "http://127.0.0.1:1"}) ==
+        "--target needs --chain with the http:// URL of its node: what moved is read there");
+  CHECK(refusal({"--token-env", "T"}) == "--token-env goes with --target");
   CHECK(refusal({"--rate"}) == "--rate needs a value");
   CHECK(refusal({"--haste"}) == "unknown option '--haste'");
 }

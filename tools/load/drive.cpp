@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -17,6 +18,7 @@ using boost::asio::awaitable;
 
 constexpr std::int64_t look_every_us = 250'000;
 constexpr std::int64_t stalled_after_us = 180'000'000;
+constexpr std::int64_t fill_within_us = 600'000'000;
 constexpr std::int64_t turn_ms = 1;
 /// In one turn of the loop: whoever submits a hundred thousand at once measures nothing else.
 constexpr std::uint64_t most_in_a_turn = 2'000;
@@ -36,8 +38,8 @@ void rethrow(const std::exception_ptr& error) {
 
 }  // namespace
 
-Drive::Drive(Rig& rig, const Options& options, Shown show)
-    : rig_(rig), options_(options), plan_(options), show_(std::move(show)) {}
+Drive::Drive(Rig& rig, const Options& options, Shown show, std::uint64_t first)
+    : rig_(rig), options_(options), plan_(options), show_(std::move(show)), first_(first) {}
 
 std::uint64_t Drive::ended() const {
   const engine::Stats now = rig_.engine().stats();
@@ -64,7 +66,7 @@ std::uint64_t Drive::may_submit_now() const {
 void Drive::submit(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     ++asking_;
-    boost::asio::co_spawn(rig_.context(), one(submitted_++), rethrow);
+    boost::asio::co_spawn(rig_.context(), one(first_ + submitted_++), rethrow);
   }
 }
 
@@ -80,7 +82,7 @@ awaitable<void> Drive::one(std::uint64_t number) {
   const std::int64_t accepted_us = now_us();
   const auto payee = from_hex(intent.terms.payee.value);
   out_.owed.push_back({head_of(intent.ref.view()), head_of(*payee), number + 1, accepted_us});
-  if (number % sampled == 0) {
+  if (first_ == 0 && number % sampled == 0) {
     ++following_;
     co_await follow(intent.id, accepted_us);
     --following_;
@@ -108,10 +110,22 @@ void Drive::look() {
   moment.in_flight = submitted_ - std::min(submitted_, ended());
   moment.commits = store.commits - store_before_.commits;
   moment.steps = store.steps - store_before_.steps;
-  moment.calls = rig_.chain().calls();
+  moment.calls = rig_.world().calls();
   moment.rss_bytes = tools::process_use().rss_bytes;
   out_.moments.push_back(moment);
   show_(moment, out_);
+}
+
+awaitable<void> Drive::fill() {
+  start_us_ = now_us();
+  while (submitted_ < options_.payments || asking_ > 0 ||
+         rig_.world().waiting() + out_.refused < submitted_) {
+    submit(std::min(options_.payments - submitted_, most_in_a_turn));
+    if (now_us() - start_us_ > fill_within_us || rig_.engine().broken()) {
+      throw std::runtime_error("the payments of --restart do not reach the chain");
+    }
+    co_await rig_.clock().sleep(turn_ms);
+  }
 }
 
 awaitable<void> Drive::run() {

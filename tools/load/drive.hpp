@@ -43,10 +43,13 @@ class Drive {
  public:
   using Shown = std::function<void(const Moment&, const Driven&)>;
 
-  /// `show` is called four times a second.
-  Drive(Rig& rig, const Options& options, Shown show);
+  /// `show` is called four times a second. Payments are numbered from `first` on.
+  Drive(Rig& rig, const Options& options, Shown show, std::uint64_t first = 0);
   /// Returns when all has ended or nothing moves any more. The engine was started.
   boost::asio::awaitable<void> run();
+  /// Instead: submits all and returns when all of them wait in the chain's pool, which is held.
+  /// Throws runtime_error when they do not get there.
+  boost::asio::awaitable<void> fill();
   Driven& result() { return out_; }
 
  private:
@@ -61,6 +64,7 @@ class Drive {
   Options options_;
   Plan plan_;
   Shown show_;
+  std::uint64_t first_;
   Driven out_;
   engine::Stats before_;
   store::StoreStats store_before_;

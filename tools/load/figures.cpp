@@ -73,6 +73,7 @@ tools::Report figures(Driven& driven, std::span<const Moved> moved, const Audit&
   out.add("most_in_flight", "most in flight", driven.most_in_flight);
   out.add("bytes_per_in_flight", "memory grown, bytes for each of these",
           ratio(grown, driven.most_in_flight), 0);
+  if (used.restart_ms) out.add("restart_ms", "restart with these open, ms", *used.restart_ms, 1);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "books.hpp"
 #include "drive.hpp"
@@ -20,6 +21,7 @@ struct Used {
   std::uint64_t chain_calls = 0;
   std::uint64_t http_requests = 0;
   std::uint64_t faults = 0;
+  std::optional<double> restart_ms;
   std::uint64_t db_bytes = 0;  ///< the store's file, closed
 };
 

@@ -1,4 +1,3 @@
-// The port of the null chain; how its blocks come about is in null_chain_blocks.cpp.
 #include "null_chain.hpp"
 
 #include <utility>
@@ -11,9 +10,6 @@ using ports::Outcome;
 using ports::RefusalKind;
 
 namespace {
-
-constexpr std::uint64_t gas_price = 1'000'000'000;  // wei: the base fee and the builder's part
-constexpr std::uint64_t gas_of_a_transfer = 60'000;
 
 evm::EvmOptions evm_options(const NullChainOptions& options) {
   evm::EvmOptions out;
@@ -35,11 +31,8 @@ NullChain::NullChain(NullChainOptions options, ports::Clock& clock)
       clock_(clock),
       shape_(evm_options(options_), no_node_, clock),
       info_(shape_.info()),
-      dice_(options_.seed) {
-  blocks_.push_back({.ref = {0, domain::BlockHash{sha256(as_bytes("null chain"))}},
-                     .parent = {},
-                     .time_s = clock_.wall_ms() / 1000});
-}
+      dice_(options_.seed),
+      ledger_(clock.wall_ms() / 1000) {}
 
 Result<domain::Address> NullChain::parse_address(std::string_view text) const {
   return shape_.parse_address(text);
@@ -57,7 +50,7 @@ Digest NullChain::digest(const ports::Order& order) const { return shape_.digest
 
 Result<ports::SignedTx> NullChain::seal(const ports::Order& order, ByteView signature) const {
   auto sealed = shape_.seal(order, signature);
-  if (sealed) sealed_.emplace(sealed->hash, order.sender);
+  if (sealed) ledger_.note_sender(sealed->hash, order.sender);
   return sealed;
 }
 
@@ -68,8 +61,12 @@ ports::Awaitable<Outcome<bool>> NullChain::check() {
 
 ports::Awaitable<Outcome<ports::Head>> NullChain::head() {
   ++calls_;
-  mine();
-  const Block& newest = blocks_.back();
+  const std::int64_t now_ms = clock_.mono_ms();
+  if (!held_ && now_ms - last_block_ms_ >= options_.block_ms) {
+    ledger_.mine(clock_.wall_ms() / 1000);
+    last_block_ms_ = now_ms;
+  }
+  const Ledger::Block& newest = ledger_.newest();
   co_return ports::Head{.latest = newest.ref,
                         .latest_time_s = newest.time_s,
                         .safe_height = newest.ref.height,
@@ -79,12 +76,13 @@ ports::Awaitable<Outcome<ports::Head>> NullChain::head() {
 
 ports::Awaitable<Outcome<std::optional<ports::Block>>> NullChain::block(std::uint64_t height) {
   ++calls_;
-  if (height >= blocks_.size()) co_return std::optional<ports::Block>{};
-  const Block& known = blocks_[height];
+  const Ledger::Block* const found = ledger_.block(height);
+  if (found == nullptr) co_return std::optional<ports::Block>{};
+  const Ledger::Block known = *found;
   ports::Block out{known.ref, known.parent, known.time_s, {}};
   out.txs.reserve(known.count);
   for (std::uint64_t place = known.first; place < known.first + known.count; ++place) {
-    const Tx* const tx = at(place);
+    const Ledger::Tx* const tx = ledger_.at(place);
     if (tx == nullptr) co_return ports::Unknown{"a block older than this chain remembers"};
     out.txs.push_back(shown(*tx));
   }
@@ -94,25 +92,24 @@ ports::Awaitable<Outcome<std::optional<ports::Block>>> NullChain::block(std::uin
 ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> NullChain::block_hash(
     std::uint64_t height) {
   ++calls_;
-  if (height >= blocks_.size()) co_return std::optional<domain::BlockHash>{};
-  co_return std::optional(blocks_[height].ref.hash);
+  const Ledger::Block* const found = ledger_.block(height);
+  if (found == nullptr) co_return std::optional<domain::BlockHash>{};
+  co_return std::optional(found->ref.hash);
 }
 
 ports::Awaitable<Outcome<ports::Whereabouts>> NullChain::find(domain::TxHash hash) {
   ++calls_;
   using Place = ports::Whereabouts::Place;
-  if (waiting_.contains(hash)) co_return ports::Whereabouts{Place::pending, {}};
-  const auto place = places_.find(hash);
-  if (place == places_.end()) co_return ports::Whereabouts{};
-  co_return ports::Whereabouts{Place::mined, shown(*at(place->second))};
+  if (ledger_.is_waiting(hash)) co_return ports::Whereabouts{Place::pending, {}};
+  const Ledger::Tx* const tx = ledger_.mined(hash);
+  if (tx == nullptr) co_return ports::Whereabouts{};
+  co_return ports::Whereabouts{Place::mined, shown(*tx)};
 }
 
 ports::Awaitable<Outcome<ports::SequenceCounts>> NullChain::sequences(domain::Address account) {
   ++calls_;
-  const Account& of = accounts_[account_of(account)];
-  std::uint64_t pending = of.count;
-  while (of.pool.contains(pending)) ++pending;
-  co_return ports::SequenceCounts{{of.count}, {pending}, {of.count}};
+  const Ledger::Counts counts = ledger_.counts(account);
+  co_return ports::SequenceCounts{{counts.mined}, {counts.pending}, {counts.mined}};
 }
 
 ports::Awaitable<Outcome<domain::Amount>> NullChain::native_balance(domain::Address) {
@@ -130,30 +127,52 @@ ports::Awaitable<Outcome<domain::Fees>> NullChain::quote(std::uint64_t gas) {
 }
 
 ports::Awaitable<Outcome<std::optional<domain::MinedTx>>> NullChain::consumer(
-    domain::Address account, domain::Sequence at_number) {
+    domain::Address account, domain::Sequence at) {
   ++calls_;
-  const Account& of = accounts_[account_of(account)];
-  const auto place = of.mined.find(at_number.value);
-  if (place == of.mined.end()) co_return std::optional<domain::MinedTx>{};
-  co_return std::optional(shown(*at(place->second)));
+  const Ledger::Tx* const tx = ledger_.mined(account, at.value);
+  if (tx == nullptr) co_return std::optional<domain::MinedTx>{};
+  co_return std::optional(shown(*tx));
 }
 
 // A fault hits what reaches the node, the way back, or both.
 ports::Awaitable<Outcome<ports::Posted>> NullChain::post(Bytes bytes, domain::TxHash hash) {
   ++calls_;
-  if (!dice_.hits(options_.fault_rate)) co_return take(bytes, hash);
+  if (hash.value != evm::tx_hash(bytes).value) {
+    co_return ports::Unknown{"another hash than the poster's", false};
+  }
+  if (!dice_.hits(options_.fault_rate)) co_return ledger_.take(bytes);
   ++faults_;
   switch (dice_.number() % 4) {
     case 0: co_return ports::Unknown{"the request was lost", false};
     case 1: co_return ports::Refused{RefusalKind::pool_full, "the pool is full"};
-    case 2: (void)take(bytes, hash); co_return ports::Unknown{"the answer was lost", false};
-    default: (void)take(bytes, hash); co_return take(bytes, hash);
+    case 2: (void)ledger_.take(bytes); co_return ports::Unknown{"the answer was lost", false};
+    default: (void)ledger_.take(bytes); co_return ledger_.take(bytes);
   }
 }
 
 ports::Awaitable<Outcome<std::optional<domain::TxHash>>> NullChain::send_order(domain::IntentId,
                                                                                domain::Terms) {
   co_return ports::Refused{RefusalKind::other, "this chain takes signed bytes, not orders"};
+}
+
+domain::MinedTx NullChain::shown(const Ledger::Tx& tx) const {
+  const Ledger::Block& block = *ledger_.block(tx.height);
+  domain::MinedTx out;
+  out.hash = tx.hash;
+  out.block = block.ref;
+  out.block_time_s = block.time_s;
+  out.succeeded = true;
+  out.sender = ledger_.sender(tx);
+  out.sequence = {tx.says.nonce};
+  out.fee_paid = domain::Amount(gas_of_a_transfer * gas_price);
+  out.trailing_ref = tx.says.ref;
+  if (!tx.says.amount.is_zero()) {
+    const domain::AssetId asset =
+        tx.says.token ? domain::AssetId{evm::to_checksum(*tx.says.token)} : domain::native_asset;
+    out.transfers.push_back(
+        {asset, out.sender, {evm::to_checksum(tx.says.payee)}, tx.says.amount, 0});
+  }
+  return out;
 }
 
 }  // namespace holdfast::load

@@ -1,22 +1,18 @@
-// Owns: an instant EVM chain in this process, behind the Chain port: its pool, its blocks (each
-// final at once), its books. Bytes are built, signed and checked as for a real one.
+// Owns: an instant EVM chain in this process, behind the Chain port. Bytes are built, signed and
+// checked as for a real one.
 // Must never: help the engine: it knows payments only as posted bytes.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include <holdfast/ports/chain.hpp>
 #include <holdfast/ports/clock.hpp>
 
-#include "books.hpp"
 #include "dice.hpp"
 #include "evm/chain.hpp"
-#include "posted_tx.hpp"
+#include "ledger.hpp"
 
 namespace holdfast::load {
 
@@ -29,15 +25,17 @@ struct NullChainOptions {
   std::uint64_t seed = 1;
 };
 
-/// Blocks are made when somebody asks for the head, from all that waits in an unbroken line of
-/// numbers: so the chain needs no coroutine. A `find` knows the newest million transactions.
+/// Blocks are made when somebody asks for the head, so the chain needs no coroutine.
 class NullChain final : public ports::Chain {
  public:
   NullChain(NullChainOptions options, ports::Clock& clock);
 
   /// What is pure of the chain; it has no node. For payment methods, which read no more of it.
   evm::EvmChain& shape() { return shape_; }
-  std::vector<Moved>& books() { return books_; }
+  std::vector<Moved>& books() { return ledger_.books(); }
+  /// No blocks while held: everything posted stays in the pool.
+  void hold(bool held) { held_ = held; }
+  std::size_t waiting() const { return ledger_.waiting(); }
   std::uint64_t calls() const { return calls_; }  ///< what would be JSON-RPC calls to a node
   std::uint64_t faults() const { return faults_; }
 
@@ -74,36 +72,7 @@ class NullChain final : public ports::Chain {
     boost::asio::awaitable<evm::Answer> call(std::string method,
                                              boost::json::array params) override;
   };
-  struct Tx {
-    PostedTx says;
-    domain::TxHash hash;
-    std::uint32_t account = 0;
-    std::int64_t posted_us = 0;
-    std::uint64_t height = 0;  ///< 0: it waits
-  };
-  struct Account {
-    domain::Address name;
-    std::uint64_t count = 0;  ///< mined
-    std::map<std::uint64_t, Tx> pool;  ///< by number, from `count` on
-    std::unordered_map<std::uint64_t, std::uint64_t> mined;  ///< number to place, see at()
-  };
-  struct Block {
-    domain::BlockRef ref;
-    domain::BlockHash parent;
-    std::int64_t time_s = 0;
-    std::uint64_t first = 0;  ///< place of its first transaction
-    std::uint64_t count = 0;
-  };
-
-  std::uint32_t account_of(const domain::Address& name);
-  std::optional<std::uint32_t> sender_of(const domain::TxHash& hash, ByteView bytes);
-  ports::Outcome<ports::Posted> take(ByteView bytes, const domain::TxHash& hash);
-  void mine();
-  void mine_tx(Block& block, Account& account, Tx tx);
-  void forget_old();
-  /// Empty: forgotten.
-  const Tx* at(std::uint64_t place) const;
-  domain::MinedTx shown(const Tx& tx) const;
+  domain::MinedTx shown(const Ledger::Tx& tx) const;
 
   NullChainOptions options_;
   ports::Clock& clock_;
@@ -111,17 +80,9 @@ class NullChain final : public ports::Chain {
   evm::EvmChain shape_;
   ports::ChainInfo info_;
   Dice dice_;
-  std::vector<Account> accounts_;
-  std::unordered_map<domain::Address, std::uint32_t> account_places_;
-  /// Who signed bytes that were sealed here; of others the key is recovered.
-  mutable std::unordered_map<domain::TxHash, domain::Address> sealed_;
-  std::deque<Tx> mined_;            ///< by place, from `forgotten_` on
-  std::uint64_t forgotten_ = 0;
-  std::unordered_map<domain::TxHash, std::uint64_t> places_;
-  std::unordered_map<domain::TxHash, std::uint32_t> waiting_;  ///< whose pool it is in
-  std::vector<Block> blocks_;  ///< by height
+  Ledger ledger_;
   std::int64_t last_block_ms_ = 0;
-  std::vector<Moved> books_;
+  bool held_ = false;
   std::uint64_t calls_ = 0;
   std::uint64_t faults_ = 0;
 };

@@ -10,7 +10,9 @@
 namespace holdfast::load {
 
 enum class ChainKind {
-  null,  ///< an instant chain in this process, behind the Chain port
+  null,       ///< an instant chain in this process, behind the Chain port
+  fake_node,  ///< our own node on loopback, over HTTP
+  node,       ///< a development node that is there (anvil), over HTTP
 };
 
 enum class Method {
@@ -21,6 +23,9 @@ std::string_view to_text(Method method);
 
 struct Options {
   ChainKind chain = ChainKind::null;
+  std::string chain_url;  ///< of a node
+  std::string target;     ///< a running holdfast's URL; empty: an engine in this process
+  std::string token_env;  ///< the variable with its key; empty: it asks for none
   Method method = Method::native;
   std::uint64_t payments = 10'000;   ///< at most; see duration_s
   std::uint64_t in_flight = 1'000;   ///< submitted and not yet settled, at most
@@ -30,7 +35,9 @@ struct Options {
   std::uint64_t block_ms = 0;  ///< between blocks; 0: whenever the engine looks
   double fault_rate = 0;  ///< of all posts: the answer lost, refused, or delivered twice
   std::uint64_t seed = 1;  ///< of keys, payments and faults
+  bool restart = false;         ///< ends with a crash, with `in_flight` payments open
   std::string store;  ///< a file, kept; empty: a new one that is removed
+  std::string report;                ///< a folder for a page with plots; empty: none
   bool json = false;
 };
 

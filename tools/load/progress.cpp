@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdio>
+#include <iostream>
+
+#include <unistd.h>
 
 namespace holdfast::load {
 
@@ -23,6 +26,17 @@ std::string progress_line(const Moment& now, const Moment& before, const Driven&
                 per_s(now.commits, before.commits), batch, per_s(now.calls, before.calls),
                 static_cast<unsigned long long>(now.rss_bytes >> 20U));
   return text.data();
+}
+
+Line::Line() : shown_(::isatty(STDERR_FILENO) == 1) {}
+
+Line::~Line() {
+  if (shown_) std::cerr << "\r\x1b[K";
+}
+
+void Line::show(const Moment& now, const Driven& driven) {
+  if (shown_) std::cerr << '\r' << progress_line(now, before_, driven) << "\x1b[K";
+  before_ = now;
 }
 
 }  // namespace holdfast::load

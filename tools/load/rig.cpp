@@ -1,7 +1,10 @@
 #include "rig.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <holdfast/sqlite/sqlite.hpp>
 
@@ -30,36 +33,52 @@ store::StoreOptions store_options(const Options& options, boost::asio::any_io_ex
   return out;
 }
 
-NullChainOptions chain_options(const Options& options) {
-  NullChainOptions out;
-  out.max_unconsumed = static_cast<std::uint32_t>(options.in_flight + 1'000);
-  out.block_ms = static_cast<std::int64_t>(options.block_ms);
-  out.fault_rate = options.fault_rate;
-  out.seed = options.seed;
-  return out;
-}
-
 }  // namespace
 
 Rig::Rig(const Options& options, const std::string& file)
-    : file_(file),
+    : options_(options),
+      file_(file),
       keys_(make_keys(options.seed, options.accounts)),
-      store_(std::make_unique<store::Store>(sqlite::open_sqlite({.path = file}),
-                                            store_options(options, context_.get_executor()))),
-      chain_(std::make_unique<NullChain>(chain_options(options), clock_)),
+      world_(make_world(options, context_.get_executor(), clock_)),
       method_(std::make_unique<evm::Payout>(
-          evm::PayoutOptions{{domain::native_asset, domain::AssetId{token}}}, chain_->shape())) {
-  engine::Parts parts{*store_,        clock_,          entropy_, *keys_.signer,
-                      {chain_.get()}, {method_.get()}, {}};
+          evm::PayoutOptions{{domain::native_asset, domain::AssetId{token}}}, world_->shape())) {
+  open();
+}
+
+Rig::~Rig() { crash(); }
+
+void Rig::open() {
+  store_ = std::make_unique<store::Store>(sqlite::open_sqlite({.path = file_}),
+                                          store_options(options_, context_.get_executor()));
+  engine::Parts parts{*store_,         clock_, entropy_, *keys_.signer, {&world_->chain()},
+                      {method_.get()}, {}};
   for (const domain::Address& account : keys_.accounts) {
-    parts.accounts.push_back({chain_->info().id, account, {}});
+    parts.accounts.push_back({world_->chain().info().id, account, {}});
   }
-  engine_ = std::make_unique<engine::Engine>(context_.get_executor(), config_for(options),
+  engine_ = std::make_unique<engine::Engine>(context_.get_executor(), config_for(options_),
                                              std::move(parts));
 }
 
-Rig::~Rig() {
+void Rig::run(boost::asio::awaitable<void> work) {
+  std::exception_ptr failed;
+  boost::asio::co_spawn(context_, std::move(work), [&](const std::exception_ptr& error) {
+    failed = error;
+    context_.stop();
+  });
+  context_.restart();
+  context_.run();
+  if (failed) std::rethrow_exception(failed);
+}
+
+void Rig::reopen() { open(); }
+
+// The frames first, then what they use.
+void Rig::crash() {
+  if (!engine_) return;
   engine_->abandon();
+  store_->abandon();
+  context_.restart();
+  context_.poll();  // dropped frames are unwound by posts
   engine_.reset();
   store_.reset();
 }

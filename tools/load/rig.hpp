@@ -14,8 +14,8 @@
 #include "app/system_clock.hpp"
 #include "app/system_entropy.hpp"
 #include "keys.hpp"
-#include "null_chain.hpp"
 #include "options.hpp"
+#include "world.hpp"
 
 namespace holdfast::load {
 
@@ -30,8 +30,16 @@ class Rig {
   boost::asio::io_context& context() { return context_; }
   engine::Engine& engine() { return *engine_; }
   store::Store& store() { return *store_; }
-  NullChain& chain() { return *chain_; }
+  World& world() { return *world_; }
+  const std::vector<domain::Address>& accounts() const { return keys_.accounts; }
   ports::Clock& clock() { return clock_; }
+
+  /// Runs the context until `work` has ended; throws what it throws.
+  void run(boost::asio::awaitable<void> work);
+  /// As a crash of the process: engine and store are gone, whatever they were at. The chain stays.
+  void crash();
+  /// After a crash: the store is opened again, with a new engine, to be started.
+  void reopen();
 
   /// Rows changed so far by the writing connection.
   boost::asio::awaitable<std::uint64_t> row_writes();
@@ -39,13 +47,16 @@ class Rig {
   std::vector<Recorded> records() const;
 
  private:
+  void open();
+
+  Options options_;
   std::string file_;
   boost::asio::io_context context_{1};
   app::SystemClock clock_;
   app::SystemEntropy entropy_;
   Keys keys_;
   std::unique_ptr<store::Store> store_;
-  std::unique_ptr<NullChain> chain_;
+  std::unique_ptr<World> world_;
   std::unique_ptr<ports::Method> method_;
   std::unique_ptr<engine::Engine> engine_;
 };

@@ -1,4 +1,4 @@
-// Owns: how a benchmark's numbers are printed: a table for people, one JSON object for programs.
+// Owns: how a run's numbers are printed: a table for people, one JSON object for programs.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,14 @@ class Report {
   void add(std::string key, std::string label, double value, int decimals);
   void print(bool as_json) const;
 
- private:
   struct Line {
     std::string key;
     std::string label;
     std::string value;
   };
+  const std::vector<Line>& lines() const { return lines_; }
+
+ private:
   std::vector<Line> lines_;
 };
 

@@ -1,8 +1,9 @@
-// How the null chain takes transactions and makes blocks of them.
+#include "ledger.hpp"
+
+#include <algorithm>
 #include <chrono>
 
 #include "evm/transaction.hpp"
-#include "null_chain.hpp"
 
 namespace holdfast::load {
 
@@ -12,7 +13,6 @@ using ports::RefusalKind;
 namespace {
 
 constexpr std::size_t most_remembered = 1'000'000;
-constexpr std::uint64_t fee_of_a_transfer = 60'000ULL * 1'000'000'000ULL;
 
 std::int64_t now_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -28,17 +28,17 @@ bool outbids(const PostedTx& newer, const PostedTx& older) {
 
 }  // namespace
 
-std::uint32_t NullChain::account_of(const domain::Address& name) {
+std::uint32_t Ledger::account_of(const domain::Address& name) {
   const auto [known, is_new] =
       account_places_.try_emplace(name, static_cast<std::uint32_t>(accounts_.size()));
   if (is_new) accounts_.push_back({.name = name, .count = 0, .pool = {}, .mined = {}});
   return known->second;
 }
 
-std::optional<std::uint32_t> NullChain::sender_of(const domain::TxHash& hash, ByteView bytes) {
-  if (const auto sealed = sealed_.find(hash); sealed != sealed_.end()) {
-    const std::uint32_t account = account_of(sealed->second);
-    sealed_.erase(sealed);
+std::optional<std::uint32_t> Ledger::sender_of(const domain::TxHash& hash, ByteView bytes) {
+  if (const auto noted = senders_.find(hash); noted != senders_.end()) {
+    const std::uint32_t account = account_of(noted->second);
+    senders_.erase(noted);
     return account;
   }
   const auto read = evm::decode_signed(bytes);
@@ -46,9 +46,18 @@ std::optional<std::uint32_t> NullChain::sender_of(const domain::TxHash& hash, By
   return account_of({evm::to_checksum(read->sender)});
 }
 
-Outcome<ports::Posted> NullChain::take(ByteView bytes, const domain::TxHash& claimed) {
+Ledger::Ledger(std::int64_t now_s) {
+  blocks_.push_back({.ref = {0, domain::BlockHash{sha256(as_bytes("the first block"))}},
+                     .parent = {},
+                     .time_s = now_s});
+}
+
+void Ledger::note_sender(const domain::TxHash& hash, const domain::Address& sender) const {
+  senders_.emplace(hash, sender);
+}
+
+Outcome<ports::Posted> Ledger::take(ByteView bytes) {
   const domain::TxHash hash{evm::tx_hash(bytes).value};
-  if (hash != claimed) return ports::Unknown{"another hash than the poster's", false};
   if (waiting_.contains(hash) || places_.contains(hash)) return ports::Posted{true};
   const auto says = read_posted(bytes);
   const auto sender = sender_of(hash, bytes);
@@ -71,22 +80,19 @@ Outcome<ports::Posted> NullChain::take(ByteView bytes, const domain::TxHash& cla
   return ports::Posted{};
 }
 
-void NullChain::mine() {
+void Ledger::mine(std::int64_t now_s, std::size_t most) {
   if (waiting_.empty()) return;
-  const std::int64_t now_ms = clock_.mono_ms();
-  if (options_.block_ms > 0 && now_ms - last_block_ms_ < options_.block_ms) return;
-  last_block_ms_ = now_ms;
   const Block& parent = blocks_.back();
   Block block;
   block.parent = parent.ref.hash;
   block.ref.height = parent.ref.height + 1;
   block.ref.hash = domain::BlockHash{
-      FieldHash("null/block/1").add(block.parent.view()).add(block.ref.height).finish()};
-  block.time_s = std::max(clock_.wall_ms() / 1000, parent.time_s);
+      FieldHash("load/block/1").add(block.parent.view()).add(block.ref.height).finish()};
+  block.time_s = std::max(now_s, parent.time_s);
   block.first = forgotten_ + mined_.size();
   for (Account& account : accounts_) {
     for (auto next = account.pool.begin();
-         next != account.pool.end() && next->first == account.count;
+         next != account.pool.end() && next->first == account.count && block.count < most;
          next = account.pool.erase(next)) {
       mine_tx(block, account, next->second);
     }
@@ -96,7 +102,7 @@ void NullChain::mine() {
   forget_old();
 }
 
-void NullChain::mine_tx(Block& block, Account& account, Tx tx) {
+void Ledger::mine_tx(Block& block, Account& account, Tx tx) {
   const std::uint64_t place = block.first + block.count++;
   tx.height = block.ref.height;
   waiting_.erase(tx.hash);
@@ -110,7 +116,7 @@ void NullChain::mine_tx(Block& block, Account& account, Tx tx) {
   mined_.push_back(tx);
 }
 
-void NullChain::forget_old() {
+void Ledger::forget_old() {
   while (mined_.size() > most_remembered) {
     const Tx& oldest = mined_.front();
     places_.erase(oldest.hash);
@@ -120,27 +126,42 @@ void NullChain::forget_old() {
   }
 }
 
-const NullChain::Tx* NullChain::at(std::uint64_t place) const {
+const Ledger::Tx* Ledger::at(std::uint64_t place) const {
   return place < forgotten_ ? nullptr : &mined_[place - forgotten_];
 }
 
-domain::MinedTx NullChain::shown(const Tx& tx) const {
-  const Block& block = blocks_[tx.height];
-  domain::MinedTx out;
-  out.hash = tx.hash;
-  out.block = block.ref;
-  out.block_time_s = block.time_s;
-  out.succeeded = true;
-  out.sender = accounts_[tx.account].name;
-  out.sequence = {tx.says.nonce};
-  out.fee_paid = domain::Amount(fee_of_a_transfer);
-  out.trailing_ref = tx.says.ref;
-  if (!tx.says.amount.is_zero()) {
-    const domain::AssetId asset =
-        tx.says.token ? domain::AssetId{evm::to_checksum(*tx.says.token)} : domain::native_asset;
-    out.transfers.push_back(
-        {asset, out.sender, {evm::to_checksum(tx.says.payee)}, tx.says.amount, 0});
+const Ledger::Block* Ledger::block(std::uint64_t height) const {
+  return height < blocks_.size() ? &blocks_[height] : nullptr;
+}
+
+const Ledger::Tx* Ledger::mined(const domain::TxHash& hash) const {
+  const auto place = places_.find(hash);
+  return place == places_.end() ? nullptr : at(place->second);
+}
+
+const Ledger::Tx* Ledger::known(const domain::TxHash& hash) const {
+  const auto waiting = waiting_.find(hash);
+  if (waiting == waiting_.end()) return mined(hash);
+  for (const auto& [number, tx] : accounts_[waiting->second].pool) {
+    if (tx.hash == hash) return &tx;
   }
+  return nullptr;
+}
+
+const Ledger::Tx* Ledger::mined(const domain::Address& account, std::uint64_t number) const {
+  const auto known = account_places_.find(account);
+  if (known == account_places_.end()) return nullptr;
+  const auto& mined = accounts_[known->second].mined;
+  const auto place = mined.find(number);
+  return place == mined.end() ? nullptr : at(place->second);
+}
+
+Ledger::Counts Ledger::counts(const domain::Address& account) const {
+  const auto known = account_places_.find(account);
+  if (known == account_places_.end()) return {};
+  const Account& of = accounts_[known->second];
+  Counts out{of.count, of.count};
+  while (of.pool.contains(out.pending)) ++out.pending;
   return out;
 }
 

@@ -1,0 +1,217 @@
+#include "node_answers.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include "evm/erc20.hpp"
+#include "evm/logs.hpp"
+
+namespace holdfast::load {
+
+namespace {
+
+namespace json = boost::json;
+
+/// The client reads at most 32 MiB in an answer: a block stays far below.
+constexpr std::size_t most_in_a_block = 5'000;
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+std::string quantity(std::uint64_t number) { return quoted(U256(number).quantity()); }
+std::string result(const std::string& value) { return "\"result\":" + value; }
+std::string error(int code, const std::string& message) {
+  return "\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + quoted(message) + '}';
+}
+
+std::string text_at(const json::array& params, std::size_t at) {
+  if (at >= params.size() || !params[at].is_string()) return {};
+  return std::string(params[at].get_string());
+}
+
+std::string refusal(const ports::Refused& no) {
+  using enum ports::RefusalKind;
+  switch (no.kind) {
+    case nonce_too_low: return error(-32000, "nonce too low");
+    case replacement_underpriced: return error(-32000, "replacement transaction underpriced");
+    default: return error(-32602, "invalid transaction");
+  }
+}
+
+std::string word_of(const evm::Address20& address) {
+  return "0x" + std::string(24, '0') + to_hex(address.view());
+}
+
+std::string input_of(const PostedTx& says) {
+  if (says.token) {
+    return to_0x(evm::encode_transfer(
+        {.to = says.payee,
+         .amount = says.amount,
+         .ref = says.ref ? std::optional(evm::Bytes32{says.ref->value}) : std::nullopt}));
+  }
+  return says.ref ? says.ref->hex() : "0x";
+}
+
+std::string place(const Ledger::Block& block) {
+  return "\"blockNumber\":" + quantity(block.ref.height) +
+         ",\"blockHash\":" + quoted(block.ref.hash.hex());
+}
+
+std::string fee_history() {
+  const std::string price = quantity(gas_price);
+  std::string fees;
+  std::string rewards;
+  std::string used;
+  for (int i = 0; i < 5; ++i) {
+    fees += price + ',';
+    rewards += (i == 0 ? "[" : ",[") + price + ']';
+    used += i == 0 ? "0.5" : ",0.5";
+  }
+  return R"({"oldestBlock":"0x0","baseFeePerGas":[)" + fees + price + R"(],"gasUsedRatio":[)" +
+         used + R"(],"reward":[)" + rewards + "]}";
+}
+
+}  // namespace
+
+std::string NodeAnswers::answer(const json::value& request, std::int64_t now_ms,
+                                std::int64_t now_s) {
+  now_ms_ = now_ms;
+  now_s_ = now_s;
+  const json::object* const object = request.if_object();
+  const json::value* const method = object == nullptr ? nullptr : object->if_contains("method");
+  const json::value* const id = object == nullptr ? nullptr : object->if_contains("id");
+  const json::value* const params = object == nullptr ? nullptr : object->if_contains("params");
+  const std::string name = id == nullptr ? "null" : json::serialize(*id);
+  std::string said = error(-32600, "invalid request");
+  if (method != nullptr && method->is_string()) {
+    const json::array none;
+    const bool has_list = params != nullptr && params->is_array();
+    said = member(std::string(method->get_string()), has_list ? params->get_array() : none);
+  }
+  return R"({"jsonrpc":"2.0","id":)" + name + ',' + said + '}';
+}
+
+std::string NodeAnswers::member(const std::string& method, const json::array& params) {
+  if (method == "eth_sendRawTransaction") return post(params);
+  if (method == "eth_estimateGas") return result(quantity(gas_of_a_transfer));
+  if (method == "eth_getBlockByNumber") return block(params);
+  if (method == "eth_getBlockReceipts") return receipts(params);
+  if (method == "eth_getTransactionCount") return count(params);
+  if (method == "eth_getTransactionByHash") return tx_by_hash(params);
+  if (method == "eth_getTransactionReceipt") return receipt_by_hash(params);
+  if (method == "eth_chainId") return result(quantity(rules_.chain_number));
+  if (method == "eth_getBalance") return result(quantity(std::uint64_t{1} << 63U));
+  if (method == "eth_getCode") return result(quoted("0x6000"));
+  if (method == "eth_feeHistory") return result(fee_history());
+  return error(-32601, "the method " + std::string(method.substr(0, 40)) + " does not exist");
+}
+
+// A fault hits what reaches the pool, the way back, or both.
+std::string NodeAnswers::post(const json::array& params) {
+  const auto bytes = from_hex(text_at(params, 0));
+  if (!bytes) return error(-32602, "invalid transaction");
+  if (dice_.hits(rules_.fault_rate)) {
+    ++faults_;
+    const std::uint64_t kind = dice_.number() % 4;
+    if (kind == 0) return error(-32603, "internal error");
+    if (kind == 1) return error(-32000, "txpool is full");
+    (void)ledger_.take(*bytes);
+    if (kind == 2) return error(-32603, "internal error");
+  }
+  const auto taken = ledger_.take(*bytes);
+  if (const auto* no = taken.refused()) return refusal(*no);
+  if (taken.ok()->already_known) return error(-32000, "already known");
+  return result(quoted(to_0x(evm::keccak256(*bytes).value)));
+}
+
+const Ledger::Block* NodeAnswers::block_at(const json::array& params) {
+  const std::string at = text_at(params, 0);
+  const auto height = U256::from_0x(at);
+  if (height) return ledger_.block(height->to_u64().value_or(~std::uint64_t{0}));
+  if (at == "latest" && now_ms_ - last_block_ms_ >= rules_.block_ms) {
+    ledger_.mine(now_s_, most_in_a_block);
+    last_block_ms_ = now_ms_;
+  }
+  return &ledger_.newest();  // each block is final at once
+}
+
+std::string NodeAnswers::block(const json::array& params) {
+  const Ledger::Block* const found = block_at(params);
+  if (found == nullptr) return result("null");
+  const bool whole = params.size() > 1 && params[1].is_bool() && params[1].get_bool();
+  std::string txs;
+  for (std::uint64_t i = 0; whole && i < found->count; ++i) {
+    const Ledger::Tx* const tx = ledger_.at(found->first + i);
+    if (tx == nullptr) return result("null");
+    if (i > 0) txs += ',';
+    txs += tx_text(*tx);
+  }
+  return result("{\"number\":" + quantity(found->ref.height) + ",\"hash\":" +
+                quoted(found->ref.hash.hex()) + ",\"parentHash\":" + quoted(found->parent.hex()) +
+                ",\"timestamp\":" + quantity(static_cast<std::uint64_t>(found->time_s)) +
+                ",\"transactions\":[" + txs + "]}");
+}
+
+std::string NodeAnswers::receipts(const json::array& params) {
+  const Ledger::Block* const found = block_at(params);
+  if (found == nullptr) return result("null");
+  std::string out;
+  for (std::uint64_t i = 0; i < found->count; ++i) {
+    const Ledger::Tx* const tx = ledger_.at(found->first + i);
+    if (tx == nullptr) return result("null");
+    if (i > 0) out += ',';
+    out += receipt_text(*tx);
+  }
+  return result('[' + out + ']');
+}
+
+// At a height the count is today's: the engine asks for an older one only when a number of its own
+// was used by a stranger, and here are none.
+std::string NodeAnswers::count(const json::array& params) {
+  const auto account = evm::parse_address(text_at(params, 0));
+  if (!account) return error(-32602, "invalid address");
+  const Ledger::Counts counts = ledger_.counts({evm::to_checksum(*account)});
+  return result(quantity(text_at(params, 1) == "pending" ? counts.pending : counts.mined));
+}
+
+std::string NodeAnswers::tx_by_hash(const json::array& params) {
+  const auto hash = domain::TxHash::from_text(text_at(params, 0));
+  const Ledger::Tx* const tx = hash ? ledger_.known(*hash) : nullptr;
+  return result(tx == nullptr ? "null" : tx_text(*tx));
+}
+
+std::string NodeAnswers::receipt_by_hash(const json::array& params) {
+  const auto hash = domain::TxHash::from_text(text_at(params, 0));
+  const Ledger::Tx* const tx = hash ? ledger_.mined(*hash) : nullptr;
+  return result(tx == nullptr ? "null" : receipt_text(*tx));
+}
+
+std::string NodeAnswers::tx_text(const Ledger::Tx& tx) const {
+  const bool is_mined = tx.height > 0;
+  std::string out = "{\"hash\":" + quoted(tx.hash.hex());
+  out += ',' + (is_mined ? place(*ledger_.block(tx.height))
+                         : std::string(R"("blockNumber":null,"blockHash":null)"));
+  out += ",\"from\":" + quoted(ledger_.sender(tx).value);
+  out += ",\"nonce\":" + quantity(tx.says.nonce);
+  out += ",\"to\":" + quoted((tx.says.token ? *tx.says.token : tx.says.payee).hex());
+  const U256 value = tx.says.token ? U256{} : tx.says.amount;
+  out += ",\"value\":" + quoted(value.quantity());
+  out += ",\"input\":" + quoted(input_of(tx.says)) + '}';
+  return out;
+}
+
+std::string NodeAnswers::receipt_text(const Ledger::Tx& tx) const {
+  const Ledger::Block& block = *ledger_.block(tx.height);
+  std::string out = "{\"transactionHash\":" + quoted(tx.hash.hex()) + ',' + place(block);
+  out += R"(,"status":"0x1","from":)" + quoted(ledger_.sender(tx).value);
+  out += ",\"gasUsed\":" + quantity(gas_of_a_transfer);
+  out += ",\"effectiveGasPrice\":" + quantity(gas_price);
+  out += ",\"logs\":[";
+  if (tx.says.token) {
+    const auto sender = evm::parse_address(ledger_.sender(tx).value);
+    out += "{\"address\":" + quoted(tx.says.token->hex()) + ",\"topics\":[";
+    out += quoted(evm::topics::transfer.hex()) + ',' + quoted(word_of(*sender)) + ',';
+    out += quoted(word_of(tx.says.payee)) + "],\"data\":";
+    out += quoted(to_0x(tx.says.amount.big_endian())) + '}';
+  }
+  return out + "]}";
+}
+
+}  // namespace holdfast::load
