@@ -14,15 +14,17 @@ namespace holdfast::load {
 namespace {
 
 constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #6b7885; --rule: #d9dfe5; --line: #0b6e99; --page: #fff; }
+:root { color-scheme: light dark;
+  --ink: #1c2733; --soft: #6b7885; --rule: #d9dfe5; --line: #0b6e99; --page: #fff; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6ebf0; --soft: #93a1ae; --rule: #2c3742; --line: #4fb3dc; --page: #12181e; }
 }
-body { margin: 2rem auto; max-width: 84rem; padding: 0 1rem; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 84rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif;
+  background: var(--page); color: var(--ink); }
 h1 { font-size: 1.4rem; margin: 0; }
 code { color: var(--soft); overflow-wrap: anywhere; }
-main { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); margin: 1.5rem 0; }
+main { display: grid; gap: 1.5rem; margin: 1.5rem 0;
+  grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); }
 svg { width: 100%; height: auto; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--soft); }
 svg .title { fill: var(--ink); font-size: 14px; font-weight: 600; }
