@@ -39,46 +39,49 @@ Rig::Rig(const Options& options, const std::string& file)
     : options_(options),
       file_(file),
       keys_(make_keys(options.seed, options.accounts)),
-      world_(make_world(options, context_.get_executor(), clock_)),
+      world_(make_world(options, context_->get_executor(), clock_)),
       method_(std::make_unique<evm::Payout>(
           evm::PayoutOptions{{domain::native_asset, domain::AssetId{token}}}, world_->shape())) {
   open();
 }
 
-Rig::~Rig() { crash(); }
+Rig::~Rig() {
+  if (engine_) engine_->abandon();
+  engine_.reset();
+  store_.reset();
+}
 
 void Rig::open() {
   store_ = std::make_unique<store::Store>(sqlite::open_sqlite({.path = file_}),
-                                          store_options(options_, context_.get_executor()));
+                                          store_options(options_, context_->get_executor()));
   engine::Parts parts{*store_,         clock_, entropy_, *keys_.signer, {&world_->chain()},
                       {method_.get()}, {}};
   for (const domain::Address& account : keys_.accounts) {
     parts.accounts.push_back({world_->chain().info().id, account, {}});
   }
-  engine_ = std::make_unique<engine::Engine>(context_.get_executor(), config_for(options_),
+  engine_ = std::make_unique<engine::Engine>(context_->get_executor(), config_for(options_),
                                              std::move(parts));
 }
 
 void Rig::run(boost::asio::awaitable<void> work) {
   std::exception_ptr failed;
-  boost::asio::co_spawn(context_, std::move(work), [&](const std::exception_ptr& error) {
+  boost::asio::co_spawn(*context_, std::move(work), [&](const std::exception_ptr& error) {
     failed = error;
-    context_.stop();
+    context_->stop();
   });
-  context_.restart();
-  context_.run();
+  context_->restart();
+  context_->run();
   if (failed) std::rethrow_exception(failed);
 }
 
 void Rig::reopen() { open(); }
 
-// The frames first, then what they use.
+// The frames first, some of which sleep in timers of the context; then what they use.
 void Rig::crash() {
-  if (!engine_) return;
   engine_->abandon();
   store_->abandon();
-  context_.restart();
-  context_.poll();  // dropped frames are unwound by posts
+  store_->close();
+  context_ = std::make_unique<boost::asio::io_context>(1);
   engine_.reset();
   store_.reset();
 }

@@ -27,7 +27,7 @@ class Rig {
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
 
-  boost::asio::io_context& context() { return context_; }
+  boost::asio::io_context& context() { return *context_; }
   engine::Engine& engine() { return *engine_; }
   store::Store& store() { return *store_; }
   World& world() { return *world_; }
@@ -36,7 +36,8 @@ class Rig {
 
   /// Runs the context until `work` has ended; throws what it throws.
   void run(boost::asio::awaitable<void> work);
-  /// As a crash of the process: engine and store are gone, whatever they were at. The chain stays.
+  /// As a crash of the process: engine and store are gone, whatever they were at, and everything
+  /// that ran on the context. The chain stays, so it must be one that runs nothing there.
   void crash();
   /// After a crash: the store is opened again, with a new engine, to be started.
   void reopen();
@@ -51,7 +52,7 @@ class Rig {
 
   Options options_;
   std::string file_;
-  boost::asio::io_context context_{1};
+  std::unique_ptr<boost::asio::io_context> context_ = std::make_unique<boost::asio::io_context>(1);
   app::SystemClock clock_;
   app::SystemEntropy entropy_;
   Keys keys_;
