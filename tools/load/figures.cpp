@@ -11,7 +11,8 @@ Latencies broadcast(std::span<const Owed> owed, std::span<const Moved> moved) {
   Latencies out;
   for (const Owed& payment : owed) {
     const auto found = std::ranges::lower_bound(moved, payment.ref, {}, &Moved::ref);
-    if (found != moved.end() && found->ref == payment.ref) {
+    const bool known = found != moved.end() && found->ref == payment.ref && found->posted_us > 0;
+    if (known) {
       out.add(found->posted_us - payment.accepted_us);
     }
   }
@@ -26,6 +27,29 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return ratio(static_cast<double>(part), whole);
 }
 
+void add_used(tools::Report& out, std::uint64_t payments, std::uint64_t most_in_flight,
+              const Used& used) {
+  const std::uint64_t grown =
+      used.after.rss_peak_bytes - std::min(used.after.rss_peak_bytes, used.before.rss_bytes);
+  out.add("row_writes_per_payment", "row writes a payment", ratio(used.row_writes, payments), 2);
+  out.add("commits", "commits", used.commits);
+  out.add("steps_per_commit", "writes a commit", ratio(used.steps, used.commits), 1);
+  out.add("rows_per_commit", "rows a commit", ratio(used.row_writes, used.commits), 1);
+  out.add("bytes_written_per_payment", "bytes to the disk a payment",
+          ratio(used.after.bytes_written - used.before.bytes_written, payments), 0);
+  out.add("db_bytes_per_payment", "bytes of the store a payment", ratio(used.db_bytes, payments),
+          0);
+  out.add("rpc_calls_per_payment", "calls to the chain a payment",
+          ratio(used.chain_calls, payments), 2);
+  out.add("http_requests_per_payment", "HTTP requests to the chain a payment",
+          ratio(used.http_requests, payments), 3);
+  out.add("cpu_us_per_payment", "microseconds of CPU a payment",
+          ratio((used.after.cpu_seconds - used.before.cpu_seconds) * 1e6, payments), 1);
+  out.add("rss_peak_bytes", "most memory, bytes", used.after.rss_peak_bytes);
+  out.add("bytes_per_in_flight", "memory grown, bytes for each in flight",
+          ratio(grown, most_in_flight), 0);
+}
+
 }  // namespace
 
 tools::Report figures(Driven& driven, std::span<const Moved> moved, const Audit& audit,
@@ -33,8 +57,6 @@ tools::Report figures(Driven& driven, std::span<const Moved> moved, const Audit&
   const std::uint64_t payments = driven.owed.size();
   const double seconds = std::max(driven.seconds, 1e-9);
   const Latencies posted = broadcast(driven.owed, moved);
-  const std::uint64_t grown =
-      used.after.rss_peak_bytes - std::min(used.after.rss_peak_bytes, used.before.rss_bytes);
   tools::Report out;
   const auto percentiles = [&](const char* key, const char* label, const Latencies& of) {
     const std::string name(key);
@@ -54,25 +76,11 @@ tools::Report figures(Driven& driven, std::span<const Moved> moved, const Audit&
   out.add("faults", "posts that went wrong on purpose", used.faults);
   percentiles("confirming", "accepted to confirming", driven.confirming);
   percentiles("settled", "accepted to settled", driven.settled);
-  out.add("broadcast_p99_ms", "accepted to posted, p99 ms", posted.percentile_ms(0.99), 1);
-  out.add("row_writes_per_payment", "row writes a payment", ratio(used.row_writes, payments), 2);
-  out.add("commits", "commits", used.commits);
-  out.add("steps_per_commit", "writes a commit", ratio(used.steps, used.commits), 1);
-  out.add("rows_per_commit", "rows a commit", ratio(used.row_writes, used.commits), 1);
-  out.add("bytes_written_per_payment", "bytes to the disk a payment",
-          ratio(used.after.bytes_written - used.before.bytes_written, payments), 0);
-  out.add("db_bytes_per_payment", "bytes of the store a payment", ratio(used.db_bytes, payments),
-          0);
-  out.add("rpc_calls_per_payment", "calls to the chain a payment",
-          ratio(used.chain_calls, payments), 2);
-  out.add("http_requests_per_payment", "HTTP requests to the chain a payment",
-          ratio(used.http_requests, payments), 3);
-  out.add("cpu_us_per_payment", "microseconds of CPU a payment",
-          ratio((used.after.cpu_seconds - used.before.cpu_seconds) * 1e6, payments), 1);
-  out.add("rss_peak_bytes", "most memory, bytes", used.after.rss_peak_bytes);
+  if (posted.count() > 0) {
+    out.add("broadcast_p99_ms", "accepted to posted, p99 ms", posted.percentile_ms(0.99), 1);
+  }
   out.add("most_in_flight", "most in flight", driven.most_in_flight);
-  out.add("bytes_per_in_flight", "memory grown, bytes for each of these",
-          ratio(grown, driven.most_in_flight), 0);
+  if (used.is_ours) add_used(out, payments, driven.most_in_flight, used);
   if (used.restart_ms) out.add("restart_ms", "restart with these open, ms", *used.restart_ms, 1);
   return out;
 }

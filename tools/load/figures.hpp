@@ -13,6 +13,8 @@ namespace holdfast::load {
 
 /// What was used between the first submission and the last ending.
 struct Used {
+  /// The engine ran in this process, so what it used is known: else it is left out.
+  bool is_ours = true;
   tools::ProcessUse before;
   tools::ProcessUse after;
   std::uint64_t row_writes = 0;

@@ -21,12 +21,10 @@ struct Seen {
   std::vector<Recorded> records;
 };
 
-// What the server itself uses is not seen from here: only the client's own part is.
 boost::asio::awaitable<void> run_all(TargetDrive& drive, World& world, Seen& seen) {
   co_await world.prepare({});
-  seen.used.before = tools::process_use();
+  seen.used.is_ours = false;
   co_await drive.run();
-  seen.used.after = tools::process_use();
   seen.records = co_await drive.records();
   seen.moved = co_await world.close();
 }
