@@ -175,4 +175,20 @@ Awaitable<Result<domain::Intent>> Engine::find_submitted(NewPayment payment,
   co_return std::move(*found);
 }
 
+Awaitable<std::optional<domain::TxHash>> Engine::redeemed_in(NewPayment payment,
+                                                             domain::Nonce nonce) {
+  const auto core = core_;
+  domain::Authorization unsigned_one;
+  unsigned_one.nonce = nonce;
+  auto wanted = intent_of_authorization(*core, domain::CallerId{}, payment, unsigned_one, 0);
+  if (!wanted) co_return std::nullopt;
+  const auto facts = co_await core->parts.store.read(
+      [key = domain::derive_redemption_key(wanted->terms, nonce)](store::Txn& txn) {
+        const auto id = store::redeemer_of(txn, key);
+        return id ? store::find_facts(txn, *id) : std::nullopt;
+      });
+  if (!facts || facts->intent.terms != wanted->terms) co_return std::nullopt;
+  co_return standing_of(*core, *facts).hash;
+}
+
 }  // namespace holdfast::engine

@@ -13,14 +13,17 @@ namespace holdfast::store {
 
 using domain::IntentState;
 
-Result<void> check_redeemable(Txn& txn, const domain::IntentId& id, const domain::Terms& terms,
-                              const domain::Authorization& authorization) {
-  const auto holder = first(
+std::optional<domain::IntentId> redeemer_of(Txn& txn, const domain::RedemptionKey& key) {
+  return first(
       txn,
       "SELECT id FROM intents WHERE redemption_key = $1 AND redemption_key IS NOT NULL"
       " AND redemption_ended = 0",
-      [](const Row& row) { return row.fixed<domain::IntentId>(0); },
-      domain::derive_redemption_key(terms, authorization.nonce));
+      [](const Row& row) { return row.fixed<domain::IntentId>(0); }, key);
+}
+
+Result<void> check_redeemable(Txn& txn, const domain::IntentId& id, const domain::Terms& terms,
+                              const domain::Authorization& authorization) {
+  const auto holder = redeemer_of(txn, domain::derive_redemption_key(terms, authorization.nonce));
   if (!holder || *holder == id) return {};
   return refuse(StoreError::redemption_taken, "this authorization belongs to another payment");
 }

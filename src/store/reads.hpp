@@ -74,6 +74,8 @@ std::optional<std::int64_t> next_visible_ms(Txn& txn);
 std::vector<std::pair<domain::IntentState, std::uint64_t>> state_counts(Txn& txn);
 
 std::vector<ApiKey> api_keys(Txn& txn);
+/// The intent with this redemption key that has not ended so.
+std::optional<domain::IntentId> redeemer_of(Txn& txn, const domain::RedemptionKey& key);
 /// How many intents with this redemption key ended canceled or failed by proof 1.
 std::uint64_t ended_redemptions(Txn& txn, const domain::RedemptionKey& key);
 

@@ -121,6 +121,26 @@ TEST_CASE("x402: without a key a success is told once, and then refused with its
   CHECK(scene.earned() == "25");
 }
 
+TEST_CASE("x402: a duplicate is refused with its hash, whoever brings it, however it is signed") {
+  Scene scene(open_scene());
+  const std::string old_key = scene.add_key("shop", {"x402"});
+  const std::string new_key = scene.add_key("shop-2", {"x402"});
+  wait_until_open(scene, old_key);
+  auto body = body_of({.amount = "25"});
+  const HttpAnswer first = settle(scene, text(body), old_key);
+  REQUIRE(first.at("success") == "true");
+  const HttpAnswer others = settle(scene, text(body), new_key);
+  x402::at(body, {"paymentPayload", "payload", "signature"}) = "0x" + std::string(64, '1');
+  for (const HttpAnswer& again : {others, settle(scene, text(body), old_key)}) {
+    CAPTURE(again.body);
+    check_settle_shape(again);
+    CHECK(again.status == 200);
+    CHECK(again.at("errorReason") == used);
+    CHECK(again.at("transaction") == first.at("transaction"));
+  }
+  CHECK(scene.earned() == "25");
+}
+
 TEST_CASE("x402: under a key or an identifier the same request gets the same success again") {
   SceneOptions options = open_scene();
   Scene scene(options);

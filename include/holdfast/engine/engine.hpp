@@ -286,6 +286,9 @@ class Engine {
   /// `not_found`. Reads only.
   Awaitable<Result<domain::Intent>> find_submitted(NewPayment payment,
                                                    domain::Authorization authorization);
+  /// The transaction of the payment that redeems this nonce of the payer's on exactly these terms,
+  /// whoever's it is and however it was signed. Empty: none is known here. Reads only.
+  Awaitable<std::optional<domain::TxHash>> redeemed_in(NewPayment payment, domain::Nonce nonce);
   /// Before settling only; afterwards `too_late` and nothing changes.
   Awaitable<Result<Answer>> cancel(Caller caller, domain::IntentId id, std::string reason);
   /// An operator wants out: cancel if it can be, else `cancel_asked` is recorded and the rules

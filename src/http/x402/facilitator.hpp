@@ -73,6 +73,7 @@ class Facilitator {
 
   Response tell(const Echo& echo, const Answer& answer);
   Response tell(const Settling& it, Reason reason, std::string message);
+  static Refusal refusal_to(const Settling& it, const Error& error);
   Response refuse_new(const Settling& it, const Error& error);
   static engine::Caller caller_of(const Ask& ask, const Request& request, const Settling& it);
   /// Why no payment that is new is taken now; empty: it is.

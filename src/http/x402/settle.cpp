@@ -122,15 +122,23 @@ asio::awaitable<std::optional<Response>> Facilitator::submit(Settling& it,
       co_return std::nullopt;
     }
   }
+  if (refusal_to(it, answer.error()).reason == duplicate(it.transfer)) {
+    const auto hash = co_await engine_.redeemed_in(it.payment, it.authorization.nonce);
+    if (hash) it.hash = hash->hex();
+  }
   co_return refuse_new(it, answer.error());
 }
 
-Response Facilitator::refuse_new(const Settling& it, const Error& error) {
-  Refusal refusal = refusal_of(error, it.transfer, Asked::settle);
+Refusal Facilitator::refusal_to(const Settling& it, const Error& error) {
+  const Refusal refusal = refusal_of(error, it.transfer, Asked::settle);
+  const bool is_conflict = refusal.reason == Reason::idempotency_conflict;
   // Who brings no key is known by what is redeemed: it was brought before, on other terms.
-  if (refusal.reason == Reason::idempotency_conflict && it.caller.idempotency_key.empty()) {
-    refusal = {duplicate(it.transfer)};
-  }
+  if (is_conflict && it.caller.idempotency_key.empty()) return {duplicate(it.transfer)};
+  return refusal;
+}
+
+Response Facilitator::refuse_new(const Settling& it, const Error& error) {
+  const Refusal refusal = refusal_to(it, error);
   if (refusal.status == 500) {
     log::alarm("http_bug",
                {{"route", "settle"}, {"code", error.code.what()}, {"what", error.detail}});
@@ -138,6 +146,7 @@ Response Facilitator::refuse_new(const Settling& it, const Error& error) {
   Answer answer;
   answer.reason = refusal.reason;
   answer.status = refusal.status;
+  if (answer.reason == duplicate(it.transfer)) answer.transaction = it.hash;
   answer.message = refusal.status == 503 ? "nothing was begun; try again" : message_of(error);
   metrics_.x402_settle_took(to_text(answer.reason), clock_.mono_ms() - it.ask.since_ms);
   return tell(it.echo, answer);
