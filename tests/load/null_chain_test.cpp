@@ -47,6 +47,10 @@ struct Bench {
   ports::Outcome<ports::Posted> post(const ports::SignedTx& tx) {
     return get(chain.post(tx.bytes, tx.hash));
   }
+  bool is_known(const ports::SignedTx& tx) {
+    const auto again = post(tx);
+    return again.ok() != nullptr && again.ok()->already_known;
+  }
 };
 
 }  // namespace
@@ -55,7 +59,7 @@ TEST_CASE("null chain: what is posted is in the next block, final, and in the bo
   Bench bench;
   const auto tx = bench.sealed(0, 5);
   REQUIRE(bench.post(tx).ok() != nullptr);
-  CHECK(bench.post(tx).ok()->already_known);
+  CHECK(bench.is_known(tx));
   const auto head = bench.get(bench.chain.head());
   CHECK(head.ok()->finalized == head.ok()->latest);
   const auto block = bench.get(bench.chain.block(head.ok()->latest.height));
@@ -66,7 +70,7 @@ TEST_CASE("null chain: what is posted is in the next block, final, and in the bo
   CHECK(mined.transfers[0].amount == U256(5));
   CHECK(mined.trailing_ref == domain::Ref::from(Bytes(32, Byte{7})));
   CHECK(bench.chain.books().size() == 1);
-  CHECK(bench.post(tx).ok()->already_known);
+  CHECK(bench.is_known(tx));
   CHECK(bench.chain.books().size() == 1);
 }
 
