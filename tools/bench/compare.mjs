@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { judge, ratios, row, table } from "./compare_report.mjs";
+import { judge, ratioLines, ratios, row, table } from "./compare_report.mjs";
 import {
   findPostgres, findRedis, Missing, startPostgres, startRedis, stopAll, versionOf,
 } from "./peers/servers.mjs";
@@ -89,6 +89,7 @@ try {
     return [name, server ? `${server.name} ${versionOf(server.find())}` : "its own store"];
   }));
   if (options.check) process.exit(0);
+  const load = loadavg()[0];
   folder = mkdtempSync(join(options.folder, "holdfast-compare-"));
   chmodSync(folder, 0o711);  // the server's user passes through it
   const told = Object.fromEntries(options.only.map((name) => [name, []]));
@@ -101,13 +102,10 @@ try {
   }
   const rows = options.only.map((name) => row(name, on[name], told[name]));
   const judged = judge(rows);
-  const load = loadavg()[0];
   console.log(`\n${options.jobs} jobs, every step durable; median (least–most) of ` +
-    `${options.runs} runs; ${cpus().length} cores, load ${load.toFixed(1)}\n`);
+    `${options.runs} runs; ${cpus().length} cores, load before ${load.toFixed(1)}\n`);
   console.log(table(rows));
-  for (const { who, jobs, lease_ack: ack } of ratios(rows)) {
-    console.log(`holdfast / ${who}: ${jobs.toFixed(1)} in all, ${ack.toFixed(1)} lease + ack`);
-  }
+  console.log(`\n${ratioLines(rows).join("\n")}`);
   for (const { holds, sentence } of judged) {
     console.log(`${holds ? "holds" : "FAILS"}  ${sentence}`);
   }

@@ -19,6 +19,8 @@ export function row(who, on, runs) {
 }
 
 const whole = (value) => Math.round(value).toLocaleString("en-US");
+const times = ({ median, min, max }) =>
+  `${median.toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`;
 const told = ({ median, min, max }) => `${whole(median)} (${whole(min)}–${whole(max)})`;
 
 export function table(rows) {
@@ -34,24 +36,31 @@ export function table(rows) {
     .join("\n");
 }
 
-/** How many times as fast ours is as each other, by the medians. Empty without ours. */
+/**
+ * How many times as fast ours is as each other: of each round by itself, since what else a machine
+ * does in one round both have met. Empty without ours.
+ */
 export function ratios(rows) {
   const ours = rows.find(({ who }) => who === "holdfast");
   if (!ours) return [];
-  return rows.filter((one) => one !== ours).map((one) => ({
-    who: one.who,
-    jobs: ours.jobs_per_s.median / one.jobs_per_s.median,
-    lease_ack: ours.lease_ack_per_s.median / one.lease_ack_per_s.median,
-  }));
+  return rows.filter((one) => one !== ours).map((one) => {
+    const of = (figure) => spread(
+      one.runs.map((run, round) => ours.runs[round][figure] / run[figure]));
+    return { who: one.who, jobs: of("jobs_per_s"), lease_ack: of("lease_ack_per_s") };
+  });
 }
+
+/** A line for each of the others. */
+export const ratioLines = (rows) => ratios(rows).map(({ who, jobs, lease_ack: ack }) =>
+  `holdfast / ${who}: ${times(jobs)} in all, ${times(ack)} lease + ack`);
 
 /** { holds, sentence }: what must be so beside BullMQ; empty when it was not measured. */
 export function judge(rows) {
   const beside = ratios(rows).find(({ who }) => who === "bullmq");
   if (!beside) return [];
-  const times = beside.lease_ack;
+  const { median } = beside.lease_ack;
   return [{
-    holds: times >= least,
-    sentence: `lease + ack: ${times.toFixed(1)} times BullMQ's; least ${least}, aim ${aim}`,
+    holds: median >= least,
+    sentence: `lease + ack: ${median.toFixed(1)} times BullMQ's; least ${least}, aim ${aim}`,
   }];
 }
