@@ -1,7 +1,7 @@
 // BullMQ at its best: bulk adds, several workers with many jobs each, finished jobs removed, and no
-// renewal of locks, since no job takes as long. Eight workers of 25 were the fastest here of 1 to 16
-// workers with 50 to 1000 jobs together: each has a connection of its own, so that more of what
-// they say is read, and synced, in one turn of the server's loop.
+// renewal of locks, since no job takes as long. Eight workers of 25 were the fastest here of 1 to
+// 16 workers with 50 to 1000 jobs together: each has a connection of its own, so that more of
+// what they say is read, and synced, in one turn of the server's loop.
 // https://docs.bullmq.io/guide/workers/concurrency
 import { Queue, Worker } from "bullmq";
 import { measure, payload, slices } from "./jobs.mjs";
