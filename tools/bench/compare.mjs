@@ -76,12 +76,16 @@ async function measure(name, folder, options) {
 
 const options = read();
 let folder;
+let interrupted = false;
 const leave = async () => {
   await stopAll();
   if (folder) rmSync(folder, { recursive: true, force: true });
 };
 for (const signal of ["SIGINT", "SIGTERM"]) {
-  process.once(signal, () => leave().finally(() => process.exit(130)));
+  process.once(signal, () => {
+    interrupted = true;
+    leave().finally(() => process.exit(130));
+  });
 }
 try {
   const on = Object.fromEntries(options.only.map((name) => {
@@ -116,8 +120,10 @@ try {
   }
   process.exitCode = judged.every(({ holds }) => holds) ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`compare: ${error instanceof Missing ? error.message : error.stack}\n`);
-  process.exitCode = 1;
+  // What a peer says when its server is stopped beneath it is no news.
+  const said = error instanceof Missing ? error.message : error.stack;
+  if (!interrupted) process.stderr.write(`compare: ${said.split("\n").slice(0, 12).join("\n")}\n`);
+  process.exitCode = interrupted ? 130 : 1;
 } finally {
   await leave();
 }
