@@ -296,10 +296,14 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ReserveFresh step) {
 
 // By one of its own attempts, or by a transaction of somebody else that was read and paid it.
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
+  // Of several that were read the one it is to stand on: what used its number may be another.
   std::optional<domain::MinedTx> theirs;
-  if (seen_.authorization && seen_.authorization->tx) theirs = seen_.authorization->tx;
-  if (seen_.consumer && seen_.consumer->tx) theirs = seen_.consumer->tx;
-  if (seen_.ref_found && seen_.ref_found->tx) theirs = seen_.ref_found->tx;
+  const auto stands_on = [&](const auto& read) {
+    if (read && read->tx && read->tx->hash == step.hash) theirs = read->tx;
+  };
+  stands_on(seen_.authorization);
+  stands_on(seen_.consumer);
+  stands_on(seen_.ref_found);
   store::Move move = move_to(domain::IntentState::confirming, "");
   move.tx_hash = step.hash;
   for (const domain::Attempt& one : facts_.attempts) {
@@ -307,13 +311,13 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
   }
   const bool own_hash = move.accepted.has_value();
   // What it stands on is on record before it stands there: bytes that a restored store has lost.
-  const bool is_lost = !own_hash && theirs && theirs->hash == step.hash && theirs->trailing_ref;
+  const bool is_lost = !own_hash && theirs && theirs->trailing_ref;
   if (is_lost) co_await note_refs_found(core_, unit_, *theirs);
   HOLDFAST_KILL_POINT("KP6");
   const Flow flow = co_await finish(std::move(move));
   HOLDFAST_KILL_POINT_IF(flow == Flow::done, "KP7");
   Watched* const watched = unit_.watch.find(facts_.intent.id);
-  if (!own_hash && theirs && theirs->hash == step.hash && watched != nullptr) {
+  if (!own_hash && theirs && watched != nullptr) {
     unit_.watch.include(*watched, *theirs, false);
   }
   co_return flow;
