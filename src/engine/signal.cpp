@@ -40,9 +40,14 @@ asio::awaitable<void> Signal::wait() {
   co_await waiter.park(waiters_);
 }
 
+asio::awaitable<bool> Signal::wait_for(ports::Clock& clock, std::int64_t ms) {
+  co_return co_await wait_for(clock, ms, [] { return true; });
+}
+
 // Not a parallel_group of two co_spawns: where it cancels the one that has not started yet, Asio
 // 1.81 throws out of the executor.
-asio::awaitable<bool> Signal::wait_for(ports::Clock& clock, std::int64_t ms) {
+asio::awaitable<bool> Signal::wait_for(ports::Clock& clock, std::int64_t ms,
+                                       std::function<bool()> is_enough) {
   struct Parked {
     std::shared_ptr<Bell> bell = std::make_shared<Bell>();
     ports::Waiter waiter;
@@ -56,8 +61,10 @@ asio::awaitable<bool> Signal::wait_for(ports::Clock& clock, std::int64_t ms) {
   std::exception_ptr why;
   bool notified = false;
   try {
-    co_await parked.waiter.park(waiters_);
-    notified = !parked.bell->rang;
+    do {
+      co_await parked.waiter.park(waiters_);
+      notified = !parked.bell->rang;
+    } while (notified && !is_enough());
   } catch (...) {
     why = std::current_exception();
   }

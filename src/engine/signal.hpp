@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <holdfast/ports/clock.hpp>
 #include <holdfast/ports/parking.hpp>
@@ -21,6 +22,10 @@ class Signal {
   /// Parks at once, as `wait`. Costs a coroutine for the sleep and a few turns to see it end: for
   /// loops, not for each payment.
   boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms);
+  /// The same, but a notification after which `is_enough` says no is slept through, for the price of
+  /// one turn. `is_enough` must not throw.
+  boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms,
+                                        std::function<bool()> is_enough);
 
   void notify_one();
   void notify_all();

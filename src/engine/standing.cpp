@@ -37,6 +37,16 @@ bool is_reached(Core& core, const domain::Intent& intent, WaitFor level) {
   return level == WaitFor::included && included_in(core, intent).has_value();
 }
 
+/// Whether the record is worth reading again for somebody who waits: a payment that is watched is
+/// known here as it was committed last, and one that is not has not begun, or has ended.
+bool may_be_reached(Core& core, const domain::ChainId& chain, const domain::IntentId& id,
+                    WaitFor level) {
+  if (core.draining || core.broken) return true;
+  Unit* const unit = core.unit(chain);
+  const Watched* const watched = unit == nullptr ? nullptr : unit->watch.find(id);
+  return watched == nullptr || is_reached(core, watched->intent, level);
+}
+
 /// The evidence it stands on, else the newest of its own that may be mined.
 std::optional<domain::TxHash> newest_hash(const domain::Facts& facts) {
   if (facts.intent.tx_hash) return facts.intent.tx_hash;
@@ -74,7 +84,10 @@ Awaitable<Result<domain::Intent>> Engine::wait(std::optional<domain::CallerId> c
     if (!intent || is_reached(*core, *intent, level)) co_return intent;
     const std::int64_t left_ms = until_ms - core->parts.clock.mono_ms();
     if (left_ms <= 0 || core->draining || core->broken) co_return intent;
-    co_await core->waiters.wait(id, core->parts.clock, left_ms);
+    co_await core->waiters.wait(id, core->parts.clock, left_ms,
+                                [core, chain = intent->terms.chain, id, level] {
+                                  return may_be_reached(*core, chain, id, level);
+                                });
   }
 }
 
@@ -112,7 +125,7 @@ Awaitable<Result<Standing>> Engine::give_up(Caller caller, domain::IntentId id, 
     const std::int64_t left_ms = until_ms - core->parts.clock.mono_ms();
     const bool is_in_review = now->intent.state == domain::IntentState::needs_review;
     if (left_ms <= 0 || is_in_review || core->draining || core->broken) co_return now;
-    co_await core->waiters.wait(id, core->parts.clock, left_ms);
+    co_await core->waiters.wait(id, core->parts.clock, left_ms, [] { return true; });
   }
 }
 

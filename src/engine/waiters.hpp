@@ -1,8 +1,10 @@
 // Owns: who waits for which intent, and telling them that it changed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include <holdfast/domain/ids.hpp>
 #include <holdfast/ports/clock.hpp>
@@ -24,12 +26,13 @@ class Waiters {
     for (const auto& [id, signal] : signals_) signal->notify_all();
   }
 
-  /// False when `ms` passed without a change.
-  boost::asio::awaitable<bool> wait(domain::IntentId id, ports::Clock& clock, std::int64_t ms) {
+  /// False when `ms` passed without a change after which `is_enough` says yes.
+  boost::asio::awaitable<bool> wait(domain::IntentId id, ports::Clock& clock, std::int64_t ms,
+                                    std::function<bool()> is_enough) {
     auto& entry = signals_[id];
     if (!entry) entry = std::make_shared<Signal>();
     const Held held{*this, id, entry};
-    co_return co_await held.signal->wait_for(clock, ms);
+    co_return co_await held.signal->wait_for(clock, ms, std::move(is_enough));
   }
 
   void abandon() {
