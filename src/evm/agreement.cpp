@@ -28,6 +28,25 @@ std::size_t rank(const ports::Refused& refused) {
                                   careful_first.begin());
 }
 
+template <class T>
+Outcome<T> run_by(const Said<T>& said) {
+  const ports::Refused* refused = nullptr;
+  const Outcome<T>* cannot_tell = nullptr;
+  for (const Outcome<T>& one : said) {
+    if (one.ok() != nullptr) return one;
+    const ports::Refused* no = one.refused();
+    if (no == nullptr) {
+      if (cannot_tell == nullptr || one.unknown() != nullptr) cannot_tell = &one;
+    } else if (no->kind != Kind::no_such_method &&
+               (refused == nullptr || rank(*no) < rank(*refused))) {
+      refused = no;
+    }
+  }
+  if (cannot_tell != nullptr) return *cannot_tell;
+  if (refused != nullptr) return *refused;
+  return agreed_failure(said);
+}
+
 }  // namespace
 
 Outcome<ports::Posted> agreed_post(const Said<ports::Posted>& said) {
@@ -105,23 +124,9 @@ Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCounts>& 
   return *out;
 }
 
-Outcome<ports::Simulated> agreed_run(const Said<ports::Simulated>& said) {
-  const ports::Refused* refused = nullptr;
-  const Outcome<ports::Simulated>* cannot_tell = nullptr;
-  for (const Outcome<ports::Simulated>& one : said) {
-    if (one.ok() != nullptr) return one;
-    const ports::Refused* no = one.refused();
-    if (no == nullptr) {
-      if (cannot_tell == nullptr || one.unknown() != nullptr) cannot_tell = &one;
-    } else if (no->kind != Kind::no_such_method &&
-               (refused == nullptr || rank(*no) < rank(*refused))) {
-      refused = no;
-    }
-  }
-  if (cannot_tell != nullptr) return *cannot_tell;
-  if (refused != nullptr) return *refused;
-  return agreed_failure(said);
-}
+Outcome<ports::Simulated> agreed_run(const Said<ports::Simulated>& said) { return run_by(said); }
+
+Outcome<bool> agreed_run(const Said<bool>& said) { return run_by(said); }
 
 ports::Head agreed_head(const std::vector<ports::Head>& said) {
   ports::Head out = said.front();

@@ -33,6 +33,7 @@ ports::Outcome<ports::SequenceCounts> agreed_counts(const Said<ports::SequenceCo
 /// Would it run? Whoever says so is believed; "no" needs everybody who can tell, and of several
 /// reasons it is the one that rules out least.
 ports::Outcome<ports::Simulated> agreed_run(const Said<ports::Simulated>& said);
+ports::Outcome<bool> agreed_run(const Said<bool>& said);
 
 /// What all of them have come to, as one head: the lowest newest block, the lowest final one, the
 /// earliest times. Deadlines, depth and finality follow from it, and none of them may be one

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -66,8 +67,11 @@ class EvmChain final : public ports::Chain {
   Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
 
   ports::Awaitable<ports::Outcome<bool>> check() override;
-  /// Over several endpoints: what all of them have come to, those aside that are behind
-  /// (agreed_head, Rpc::behind). `unknown` when they do not have the same final block.
+  /// One call while the chain goes on: the tags are asked for every eight polls, at most two
+  /// seconds apart, and at once when the newest block does not go on from the one before. "safe" is
+  /// asked for where a rule of ours names it; it is taken to be the final block elsewhere. Over
+  /// several endpoints: what all of them have come to, those aside that are behind (agreed_head,
+  /// Rpc::behind). `unknown` when they do not have the same final block.
   ports::Awaitable<ports::Outcome<ports::Head>> head() override;
   ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> block(
       std::uint64_t height) override;
@@ -83,7 +87,10 @@ class EvmChain final : public ports::Chain {
   /// is kind unfunded, not a revert.
   ports::Awaitable<ports::Outcome<ports::Simulated>> simulate(domain::Address sender,
                                                               ports::Call call) override;
-  /// See fees_for. eth_feeHistory is asked at most twice a second, however many ask.
+  /// eth_call at the newest block with the gas of the chain's cap; endings as of `simulate`.
+  ports::Awaitable<ports::Outcome<bool>> would_run(domain::Address sender,
+                                                   ports::Call call) override;
+  /// See fees_for. eth_feeHistory is asked at most once in fee_history_ms, however many ask.
   ports::Awaitable<ports::Outcome<domain::Fees>> quote(std::uint64_t gas) override;
   /// Searches the account's count back from the final block, by ever wider steps and then by
   /// halving: about 2·log2(age in blocks) small reads and one block. Needs a node that keeps the
@@ -122,7 +129,7 @@ class EvmChain final : public ports::Chain {
   struct FeeCache;
 
   // What one endpoint says.
-  ports::Awaitable<ports::Outcome<ports::Head>> head_of(Rpc& voice);
+  ports::Awaitable<ports::Outcome<ports::Head>> head_of(Rpc& voice, bool with_block);
   ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> block_of(Rpc& voice,
                                                                          std::uint64_t height);
   ports::Awaitable<ports::Outcome<std::optional<domain::BlockHash>>> block_hash_of(
@@ -134,6 +141,11 @@ class EvmChain final : public ports::Chain {
       Rpc& voice, domain::Address account, domain::Sequence at);
   ports::Awaitable<ports::Outcome<ports::Simulated>> estimate_of(Rpc& voice,
                                                                  boost::json::array params);
+  ports::Awaitable<ports::Outcome<bool>> run_of(Rpc& voice, boost::json::array params);
+  /// What `ask` makes of the endpoints' answers to `params`: a no is asked of all of them.
+  template <class T, class Ask>
+  ports::Awaitable<ports::Outcome<T>> would_run_by(domain::Address sender, ports::Call call,
+                                                   std::optional<std::uint64_t> gas, Ask ask);
   ports::Awaitable<ports::Outcome<bool>> has_code_of(Rpc& voice, domain::Address address);
   ports::Awaitable<ports::Outcome<Header>> header_at(Rpc& voice, std::uint64_t height);
   /// Empty: null, no such block.
@@ -169,14 +181,36 @@ class EvmChain final : public ports::Chain {
   /// True when the final block is exactly the block of the rule's tag.
   bool tag_is_final() const;
 
+  /// What one endpoint said last. What is final moves slowly: while the newest block goes on from
+  /// the one that was heard, the tags are asked for now and then; whatever contradicts it asks
+  /// anew.
+  struct Heard {
+    domain::BlockRef latest;
+    Header finalized;
+    std::uint64_t safe_height = 0;
+    std::optional<std::int64_t> asked_ms{};  ///< for the tags, monotonic
+    std::size_t txs = 0;  ///< of the newest block that was read whole
+    std::optional<WireBlock> newest{};  ///< read with the head, until its receipts are asked for
+  };
+
+  ports::Awaitable<ports::Outcome<ports::Head>> head_by_depth(Rpc& voice);
+  ports::Awaitable<ports::Outcome<ports::Head>> head_with_tags(Rpc& voice);
+  ports::Awaitable<ports::Outcome<Header>> newest_of(Rpc& voice, bool with_block);
+  /// The block of this height, if it came with the head; once.
+  std::optional<WireBlock> take_newest(Rpc& voice, std::uint64_t height);
+  ports::Head note_newest(Rpc& voice, const Header& told);
+  bool uses_safe() const;
+
   std::uint64_t number_;
   Rpc& rpc_;
   ports::Clock& clock_;
   ports::ChainInfo info_;
   bool confirmations_only_;
+  std::int64_t tags_every_ms_;
   FeePolicy fee_policy_;
   /// Endpoints that offer no block's receipts at once: learnt from a refusal.
   std::set<const Rpc*> lacks_block_receipts_;
+  std::map<const Rpc*, Heard> heard_;  ///< they live as long as `rpc_`
   std::set<domain::Address> has_code_;  ///< contracts that were seen to be there
   std::shared_ptr<FeeCache> fee_cache_;  ///< shared with whoever asks
 };

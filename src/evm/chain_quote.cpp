@@ -6,15 +6,21 @@ namespace holdfast::evm {
 namespace json = boost::json;
 using ports::Outcome;
 
-ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address sender,
-                                                               ports::Call call) {
+namespace {
+constexpr std::size_t answer_limit = 4096;  // a payment's call returns nothing, or a word
+}
+
+template <class T, class Ask>
+ports::Awaitable<Outcome<T>> EvmChain::would_run_by(domain::Address sender, ports::Call call,
+                                                    std::optional<std::uint64_t> gas, Ask ask) {
   // What carries data and no value is for a contract; an address without one would take it and do
-  // nothing, and the estimate would be well.
+  // nothing, and the answer would be well.
   if (call.value.is_zero() && !call.payload.empty()) {
     const Outcome<bool> there = co_await check_code(call.target);
-    if (there.ok() == nullptr) co_return there.failure<ports::Simulated>();
+    if (there.ok() == nullptr) co_return there.failure<T>();
   }
   json::object tx{{"from", sender.value}, {"to", call.target.value}};
+  if (gas) tx["gas"] = quantity(*gas);
   if (!call.value.is_zero()) tx["value"] = call.value.quantity();
   if (!call.payload.empty()) tx["data"] = to_0x(call.payload);
   json::array params;
@@ -22,13 +28,34 @@ ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address s
   params.emplace_back("latest");
   // One that is behind refuses what would run: a no is asked of all, one after the other.
   const Outcome<Voices> voices = co_await rpc_.voices();
-  if (voices.ok() == nullptr) co_return voices.failure<ports::Simulated>();
-  Said<ports::Simulated> said;
+  if (voices.ok() == nullptr) co_return voices.failure<T>();
+  Said<T> said;
   for (Rpc* voice : *voices.ok()) {
-    said.push_back(co_await estimate_of(*voice, params));
+    said.push_back(co_await ask(*voice, params));
     if (said.back().ok() != nullptr) break;
   }
   co_return agreed_run(said);
+}
+
+ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address sender,
+                                                               ports::Call call) {
+  co_return co_await would_run_by<ports::Simulated>(
+      std::move(sender), std::move(call), std::nullopt,
+      [this](Rpc& voice, json::array params) { return estimate_of(voice, std::move(params)); });
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::would_run(domain::Address sender, ports::Call call) {
+  co_return co_await would_run_by<bool>(
+      std::move(sender), std::move(call), fee_policy_.gas_cap,
+      [this](Rpc& voice, json::array params) { return run_of(voice, std::move(params)); });
+}
+
+ports::Awaitable<Outcome<bool>> EvmChain::run_of(Rpc& voice, json::array params) {
+  const Answer answer = co_await voice.call("eth_call", std::move(params));
+  if (answer.ok() == nullptr) co_return answer.failure<bool>();
+  const Read<Bytes> returned = read_data(*answer.ok(), "what the call returns", answer_limit);
+  if (!returned) co_return unknown(returned.error());
+  co_return true;
 }
 
 ports::Awaitable<Outcome<ports::Simulated>> EvmChain::estimate_of(Rpc& voice, json::array params) {

@@ -120,15 +120,15 @@ TEST_CASE("agreement: two say the same of a transaction when all that it did is 
 }
 
 TEST_CASE("agreement: a call that one says would run would run; that it would not takes all") {
+  const auto runs_by = [](const Said<ports::Simulated>& said) { return agreed_run(said); };
   const ports::Simulated runs{21'000};
-  CHECK(agreed_run({no(Kind::reverted), runs}).ok() != nullptr);
-  CHECK(agreed_run({no(Kind::reverted), no(Kind::reverted)}).refused()->kind == Kind::reverted);
-  CHECK(agreed_run({no(Kind::reverted), no(Kind::unfunded)}).refused()->kind == Kind::unfunded);
-  CHECK(agreed_run({no(Kind::reverted), lost}).text() == "unknown: lost");
-  CHECK(agreed_run({no(Kind::reverted), unsent}).not_sent() != nullptr);
-  CHECK(agreed_run({no(Kind::no_such_method), no(Kind::reverted)}).refused()->kind ==
-        Kind::reverted);
-  CHECK(agreed_run({no(Kind::no_such_method)}).refused() != nullptr);
+  CHECK(runs_by({no(Kind::reverted), runs}).ok() != nullptr);
+  CHECK(runs_by({no(Kind::reverted), no(Kind::reverted)}).refused()->kind == Kind::reverted);
+  CHECK(runs_by({no(Kind::reverted), no(Kind::unfunded)}).refused()->kind == Kind::unfunded);
+  CHECK(runs_by({no(Kind::reverted), lost}).text() == "unknown: lost");
+  CHECK(runs_by({no(Kind::reverted), unsent}).not_sent() != nullptr);
+  CHECK(runs_by({no(Kind::no_such_method), no(Kind::reverted)}).refused()->kind == Kind::reverted);
+  CHECK(runs_by({no(Kind::no_such_method)}).refused() != nullptr);
 }
 
 TEST_CASE("agreement: counts are the highest to go on from and the lowest to end by") {

@@ -139,6 +139,9 @@ class Chain {
   virtual Awaitable<Outcome<domain::Amount>> native_balance(domain::Address account) = 0;
   /// Would this call run now? `refused` with kind reverted and the decoded reason when not.
   virtual Awaitable<Outcome<Simulated>> simulate(domain::Address sender, Call call) = 0;
+  /// The same question without the gas, which a node searches for by running the call many times:
+  /// would it run now, for no more gas than the chain's cap?
+  virtual Awaitable<Outcome<bool>> would_run(domain::Address sender, Call call);
   /// Fees for a new transaction using `gas` (as simulated), with the chain's margin and caps.
   /// `refused` with kind gas when it is over the chain's gas cap.
   virtual Awaitable<Outcome<domain::Fees>> quote(std::uint64_t gas) = 0;
