@@ -1,6 +1,7 @@
 // Owns: the EVM chain's reads of whole blocks and of single transactions, and the search for the
 // transaction that consumed a sequence.
 #include <algorithm>
+#include <utility>
 
 #include "evm/chain.hpp"
 
@@ -46,30 +47,47 @@ ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_on
   co_return out;
 }
 
+std::optional<WireBlock> EvmChain::take_newest(Rpc& voice, std::uint64_t height) {
+  const auto heard = heard_.find(&voice);
+  if (heard == heard_.end()) return std::nullopt;
+  std::optional<WireBlock>& newest = heard->second.newest;
+  if (!newest || newest->header.ref.height != height) return std::nullopt;
+  return std::exchange(newest, std::nullopt);
+}
+
 ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block_of(Rpc& voice,
                                                                           std::uint64_t height) {
   using Found = std::optional<ports::Block>;
-  std::vector<RpcCall> calls{{"eth_getBlockByNumber", json::array{quantity(height), true}}};
-  if (!lacks_block_receipts_.contains(&voice)) {
-    calls.push_back({"eth_getBlockReceipts", json::array{quantity(height)}});
-  }
+  // It may have come with the head; what was told of it then fits together with these receipts, or
+  // `join` says that it does not.
+  std::optional<WireBlock> block = take_newest(voice, height);
+  std::vector<RpcCall> calls;
+  const bool asks_block = !block;
+  if (asks_block) calls.push_back({"eth_getBlockByNumber", json::array{quantity(height), true}});
+  const bool is_empty = block && block->txs.empty();
+  const bool asks_receipts = !is_empty && !lacks_block_receipts_.contains(&voice);
+  if (asks_receipts) calls.push_back({"eth_getBlockReceipts", json::array{quantity(height)}});
   const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
-  if (answers[0].ok() == nullptr) co_return answers[0].failure<Found>();
-  if (answers[0].ok()->is_null()) co_return Found{};
-  const Read<WireBlock> block = read_block(*answers[0].ok());
-  if (!block) co_return unknown(block.error());
+  if (asks_block) {
+    if (answers[0].ok() == nullptr) co_return answers[0].failure<Found>();
+    if (answers[0].ok()->is_null()) co_return Found{};
+    Read<WireBlock> read = read_block(*answers[0].ok());
+    if (!read) co_return unknown(read.error());
+    block = std::move(*read);
+    heard_[&voice].txs = block->txs.size();
+  }
   if (block->header.ref.height != height) co_return unknown("a block of another height");
 
-  if (answers.size() > 1 && lacks_method(answers[1])) {
-    lacks_block_receipts_.insert(&voice);
-  }
+  if (asks_receipts && lacks_method(answers.back())) lacks_block_receipts_.insert(&voice);
   Outcome<std::vector<WireReceipt>> receipts;
-  if (lacks_block_receipts_.contains(&voice)) {
+  if (is_empty) {
+    receipts = std::vector<WireReceipt>{};
+  } else if (lacks_block_receipts_.contains(&voice)) {
     receipts = co_await receipts_one_by_one(voice, *block);
-  } else if (answers[1].ok() == nullptr) {
-    receipts = answers[1].failure<std::vector<WireReceipt>>();
+  } else if (answers.back().ok() == nullptr) {
+    receipts = answers.back().failure<std::vector<WireReceipt>>();
   } else {
-    receipts = outcome_of(read_receipts(*answers[1].ok()));
+    receipts = outcome_of(read_receipts(*answers.back().ok()));
   }
   if (receipts.ok() == nullptr) co_return receipts.failure<Found>();
   Read<std::vector<domain::MinedTx>> txs = join(*block, *receipts.ok());
@@ -116,8 +134,8 @@ ports::Awaitable<Outcome<Whereabouts>> EvmChain::located(Rpc& voice, WireTx tx,
 /// above it (the caller has seen that).
 ports::Awaitable<Outcome<std::uint64_t>> EvmChain::height_that_passed(
     Rpc& voice, const domain::Address& account, std::uint64_t at, std::uint64_t final_height) {
-  std::uint64_t above = final_height;           // count there > at
-  std::optional<std::uint64_t> not_above;       // count there <= at
+  std::uint64_t above = final_height;  // count there > at
+  std::optional<std::uint64_t> not_above;  // count there <= at
   for (std::uint64_t step = 1; !not_above && above > 0; step *= 4) {
     const std::uint64_t probe = above - std::min(step, above);
     const Outcome<std::uint64_t> count = co_await count_at(voice, account, quantity(probe));

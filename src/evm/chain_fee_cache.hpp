@@ -12,8 +12,9 @@
 
 namespace holdfast::evm {
 
-/// Prices move once a block, and no block here is younger than that.
-inline constexpr std::int64_t fee_history_ms = 500;
+/// A transaction offers base_fee_percent of the price, which no chain doubles in that time: on a
+/// chain with a block a second it goes up by a quarter at most.
+inline constexpr std::int64_t fee_history_ms = 2'000;
 
 struct EvmChain::FeeCache {
   struct Asking {

@@ -91,12 +91,66 @@ ports::Awaitable<Outcome<Header>> EvmChain::final_block_of(Rpc& voice) {
   co_return co_await header_at(voice, height);
 }
 
-ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice) {
-  std::vector<RpcCall> calls{header_call("latest")};
-  if (!confirmations_only_) {
-    calls.push_back(header_call("safe"));
-    calls.push_back(header_call("finalized"));
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head_by_depth(Rpc& voice) {
+  RpcCall call = header_call("latest");
+  const Answer answer = co_await voice.call(std::move(call.method), std::move(call.params));
+  if (answer.ok() == nullptr) co_return answer.failure<ports::Head>();
+  const Read<Header> latest = header_of(*answer.ok());
+  if (!latest) co_return unknown(latest.error());
+  const std::uint64_t height = final_height(latest->ref.height, latest->ref.height);
+  const Outcome<Header> deep = co_await header_at(voice, height);
+  if (deep.ok() == nullptr) co_return deep.failure<ports::Head>();
+  co_return ports::Head{.latest = latest->ref,
+                        .latest_time_s = latest->time_s,
+                        .safe_height = height,
+                        .finalized = deep.ok()->ref,
+                        .finalized_time_s = deep.ok()->time_s};
+}
+
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice, bool with_block) {
+  if (confirmations_only_) co_return co_await head_by_depth(voice);
+  const Heard& heard = heard_[&voice];
+  const bool is_due = !heard.asked_ms || clock_.mono_ms() - *heard.asked_ms >= tags_every_ms_;
+  if (!is_due) {
+    const Outcome<Header> latest = co_await newest_of(voice, with_block);
+    if (latest.ok() == nullptr) co_return latest.failure<ports::Head>();
+    const domain::BlockRef& ref = latest.ok()->ref;
+    const bool goes_on = ref.height > heard.latest.height || ref == heard.latest;
+    if (goes_on && ref.height > heard.finalized.ref.height) {
+      co_return note_newest(voice, *latest.ok());
+    }
   }
+  co_return co_await head_with_tags(voice);
+}
+
+/// The newest block, whole where it is small: it is read next, if it is new.
+ports::Awaitable<Outcome<Header>> EvmChain::newest_of(Rpc& voice, bool with_block) {
+  constexpr std::size_t small = 64;
+  Heard& heard = heard_[&voice];
+  heard.newest.reset();
+  const bool whole = with_block && heard.txs <= small;
+  // Whatever becomes of this answer, it may have been too large: one that was read says otherwise.
+  if (whole) heard.txs = small + 1;
+  const Answer answer =
+      co_await voice.call("eth_getBlockByNumber", json::array{std::string("latest"), whole});
+  if (answer.ok() == nullptr) co_return answer.failure<Header>();
+  const Read<Header> latest = header_of(*answer.ok());
+  if (!latest) co_return unknown(latest.error());
+  if (whole) {
+    Read<WireBlock> block = read_block(*answer.ok());
+    if (block) {
+      heard.txs = block->txs.size();
+      heard.newest = std::move(*block);
+    }
+  }
+  co_return *latest;
+}
+
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head_with_tags(Rpc& voice) {
+  const std::int64_t now_ms = clock_.mono_ms();
+  heard_[&voice].newest.reset();
+  std::vector<RpcCall> calls{header_call("latest"), header_call("finalized")};
+  if (uses_safe()) calls.push_back(header_call("safe"));
   const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (const Answer* failed = first_failure(answers)) co_return failed->failure<ports::Head>();
   std::vector<Header> headers;
@@ -105,26 +159,29 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice) {
     if (!read) co_return unknown(read.error());
     headers.push_back(*read);
   }
-  Header latest = headers.front();
-  Header finalized = headers.back();
-  std::uint64_t safe = finalized.ref.height;
-  if (confirmations_only_) {
-    const std::uint64_t height = final_height(latest.ref.height, latest.ref.height);
-    const Outcome<Header> deep = co_await header_at(voice, height);
-    if (deep.ok() == nullptr) co_return deep.failure<ports::Head>();
-    finalized = *deep.ok();
-    safe = height;
-  } else {
-    // A block may have come between the reads; what is final is canonical and may stand for newest,
-    // also for another at its height.
-    if (finalized.ref.height >= latest.ref.height) latest = finalized;
-    safe = std::clamp(headers[1].ref.height, finalized.ref.height, latest.ref.height);
-  }
-  co_return ports::Head{.latest = latest.ref,
-                        .latest_time_s = latest.time_s,
-                        .safe_height = safe,
-                        .finalized = finalized.ref,
-                        .finalized_time_s = finalized.time_s};
+  Heard& heard = heard_[&voice];
+  heard.finalized = headers[1];
+  heard.safe_height = headers.back().ref.height;
+  heard.asked_ms = now_ms;
+  co_return note_newest(voice, headers.front());
+}
+
+// A block may have come between the reads; what is final is canonical and may stand for newest,
+// also for another at its height.
+ports::Head EvmChain::note_newest(Rpc& voice, const Header& told) {
+  Heard& heard = heard_[&voice];
+  const Header& latest = heard.finalized.ref.height >= told.ref.height ? heard.finalized : told;
+  heard.latest = latest.ref;
+  return ports::Head{
+      .latest = latest.ref,
+      .latest_time_s = latest.time_s,
+      .safe_height = std::clamp(heard.safe_height, heard.finalized.ref.height, latest.ref.height),
+      .finalized = heard.finalized.ref,
+      .finalized_time_s = heard.finalized.time_s};
+}
+
+bool EvmChain::uses_safe() const {
+  return info_.finality.tag == FinalityTag::safe || info_.answer_at.tag == FinalityTag::safe;
 }
 
 ports::Awaitable<Outcome<std::optional<domain::BlockHash>>> EvmChain::block_hash_of(

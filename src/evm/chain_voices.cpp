@@ -36,8 +36,10 @@ ports::Awaitable<Outcome<std::optional<T>>> EvmChain::whoever_has_it(Read read) 
 ports::Awaitable<Outcome<ports::Head>> EvmChain::head() {
   const Outcome<Voices> voices = co_await rpc_.voices();
   if (voices.ok() == nullptr) co_return voices.failure<ports::Head>();
-  const Said<ports::Head> said =
-      co_await everybody<ports::Head>(*voices.ok(), [this](Rpc& voice) { return head_of(voice); });
+  const Said<ports::Head> said = co_await everybody<ports::Head>(
+      *voices.ok(), [this, first = voices.ok()->front()](Rpc& voice) {
+        return head_of(voice, &voice == first);  // who is asked for blocks first
+      });
   Voices heard;
   std::vector<HeadSeen> newest;
   std::vector<ports::Head> heads;
@@ -81,6 +83,7 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::same_final_block(Voices voices,
     same = same && *one.ok() == agreed.finalized.hash;
   }
   if (!same) {
+    for (auto& [voice, heard] : heard_) heard.asked_ms.reset();  // all of them are asked anew
     co_return unknown("the endpoints disagree about the final block " + std::to_string(height));
   }
   co_return agreed;

@@ -209,7 +209,7 @@ TEST_CASE("chain endpoints: of an endpoint whose head cannot be read whole nothi
   };
   const auto head = scene.run(scene.chain->head());
   REQUIRE(head.ok() != nullptr);
-  CHECK(head.ok()->safe_height == 50);
+  CHECK(head.ok()->safe_height == 40);
   CHECK(head.ok()->finalized.height == 40);
 }
 

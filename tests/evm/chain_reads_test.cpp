@@ -56,7 +56,7 @@ TEST_CASE("chain: a node that is silent or answers garbage is unknown, not anoth
 }
 
 TEST_CASE("chain: the head has the newest block and the heights of both tags") {
-  Bench bench;
+  Bench bench({.id = chain_id, .answer_at = {FinalityTag::safe, 1}});
   const auto head = run(bench.chain.head());
   REQUIRE(head.ok() != nullptr);
   CHECK(head.ok()->latest.height == 100);
@@ -66,6 +66,43 @@ TEST_CASE("chain: the head has the newest block and the heights of both tags") {
   CHECK(head.ok()->finalized.height == 90);
   CHECK(head.ok()->finalized_time_s == 1'700'000'090);
   CHECK(bench.node.asked.size() == 3);
+}
+
+TEST_CASE("chain: safe is asked for where a rule names it; it is the final block elsewhere") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok()->safe_height == 90);
+  CHECK(bench.node.asked.size() == 2);
+}
+
+TEST_CASE("chain: while the newest block goes on, the tags are asked for now and then") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
+  bench.node.finalized = 91;
+  bench.node.asked.clear();
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
+  bench.node.blocks.push_back({word(777), 1'700'000'101, {}, {}});
+  const auto grown = run(bench.chain.head());
+  REQUIRE(grown.ok() != nullptr);
+  CHECK(grown.ok()->latest.height == 101);
+  CHECK(grown.ok()->finalized.height == 90);
+  CHECK(bench.node.asked.size() == 2);
+  bench.clock.now_ms += 2'000;
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
+}
+
+TEST_CASE(
+    "chain: a newest block that does not go on from the one before asks for the tags at once") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  bench.node.finalized = 91;
+  bench.node.reorganise(100);
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
+  bench.node.finalized = 92;
+  bench.node.blocks.pop_back();
+  const auto lower = run(bench.chain.head());
+  REQUIRE(lower.ok() != nullptr);
+  CHECK(lower.ok()->latest.height == 99);
+  CHECK(lower.ok()->finalized.height == 92);
 }
 
 TEST_CASE("chain: a finalized block above a newest read earlier stands for the newest") {
@@ -174,6 +211,43 @@ TEST_CASE("chain: sequences are the counts of three states") {
   CHECK(counts.ok()->pending.value == 5);
   CHECK(counts.ok()->finalized.value == 3);
   CHECK(bench.node.asked.size() == 3);
+}
+
+TEST_CASE("chain: safe is asked for where a rule names it; it is the final block elsewhere") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok()->safe_height == 90);
+  CHECK(bench.node.asked.size() == 2);
+}
+
+TEST_CASE("chain: while the newest block goes on, the tags are asked for now and then") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
+  bench.node.finalized = 91;
+  bench.node.asked.clear();
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
+  bench.node.blocks.push_back({word(777), 1'700'000'101, {}, {}});
+  const auto grown = run(bench.chain.head());
+  REQUIRE(grown.ok() != nullptr);
+  CHECK(grown.ok()->latest.height == 101);
+  CHECK(grown.ok()->finalized.height == 90);
+  CHECK(bench.node.asked.size() == 2);
+  bench.clock.now_ms += 2'000;
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
+}
+
+TEST_CASE(
+    "chain: a newest block that does not go on from the one before asks for the tags at once") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  bench.node.finalized = 91;
+  bench.node.reorganise(100);
+  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
+  bench.node.finalized = 92;
+  bench.node.blocks.pop_back();
+  const auto lower = run(bench.chain.head());
+  REQUIRE(lower.ok() != nullptr);
+  CHECK(lower.ok()->latest.height == 99);
+  CHECK(lower.ok()->finalized.height == 92);
 }
 
 TEST_CASE(

@@ -78,7 +78,7 @@ TEST_CASE("endpoint heads: what is newest and final is what all who keep up have
   CHECK(head.ok()->latest.height == 100);
   CHECK(head.ok()->latest.hash.hex() == scene.e(2).node.blocks.at(100).hash);
   CHECK(head.ok()->latest_time_s == first_s + 100);
-  CHECK(head.ok()->safe_height == 95);
+  CHECK(head.ok()->safe_height == 90);
   CHECK(head.ok()->finalized.height == 90);
   CHECK(head.ok()->finalized_time_s == first_s + 90);
   // One that does not answer holds nobody back.
