@@ -49,7 +49,8 @@ Awaitable<void> Listener::run() {
       // Looked at again with the next head.
       log::debug("store_busy", {{"chain", unit_.id().value}, {"why", what.what()}});
     }
-    co_await core_.parts.clock.sleep(unit_.chain.info().poll_ms);
+    const bool all_well = unit_.usable && failures_ == 0;
+    co_await core_.parts.clock.sleep(rhythm_.pause_ms(core_.parts.clock.mono_ms(), all_well));
   }
 }
 
@@ -75,6 +76,7 @@ Awaitable<bool> Listener::poll() {
   if (!co_await final_stands(*head.ok())) co_return false;
   see_head(core_, unit_, *head.ok());
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
+  rhythm_.saw(head.ok()->latest, head.ok()->latest_time_s, now_ms);
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
     if (!co_await read_accounts(core_, unit_)) co_return false;
     accounts_read_ms_ = now_ms;

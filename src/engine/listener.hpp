@@ -10,6 +10,7 @@
 
 #include <holdfast/domain/follow.hpp>
 #include "engine/core.hpp"
+#include "engine/rhythm.hpp"
 
 namespace holdfast::engine {
 
@@ -41,6 +42,7 @@ class Listener {
   std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
+  Rhythm rhythm_{unit_.chain.info().poll_ms};
   std::int64_t accounts_read_ms_ = 0;
   std::optional<std::uint64_t> lost_final_;  ///< one of those was taken back
 };

@@ -22,8 +22,8 @@ class Signal {
   /// Parks at once, as `wait`. Costs a coroutine for the sleep and a few turns to see it end: for
   /// loops, not for each payment.
   boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms);
-  /// The same, but a notification after which `is_enough` says no is slept through, for the price of
-  /// one turn. `is_enough` must not throw.
+  /// The same, but a notification after which `is_enough` says no is slept through, for the price
+  /// of one turn. `is_enough` must not throw.
   boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms,
                                         std::function<bool()> is_enough);
 
