@@ -1,6 +1,8 @@
 #include "evm/address.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "evm/codec_error.hpp"
 #include "evm/keccak.hpp"
@@ -13,9 +15,7 @@ constexpr std::size_t text_size = 2 + 2 * Address20::size;
 bool is_lower(char c) { return c >= 'a' && c <= 'f'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'F'; }
 
-}  // namespace
-
-std::string to_checksum(const Address20& address) {
+std::string checksum_of(const Address20& address) {
   std::string out = address.hex();
   const Hash32 hash = keccak256(std::string_view(out).substr(2));
   for (std::size_t i = 0; i < out.size() - 2; ++i) {
@@ -24,6 +24,21 @@ std::string to_checksum(const Address20& address) {
     if (is_lower(c) && nibble >= 8) c = static_cast<char>(c - 'a' + 'A');
   }
   return out;
+}
+
+}  // namespace
+
+// The same few addresses (tokens, payees, our accounts) are written and checked over and over: the
+// text of each is kept where no other took its place.
+std::string to_checksum(const Address20& address) {
+  constexpr std::size_t places = 1'024;
+  thread_local std::vector<std::pair<Address20, std::string>> kept(places);
+  auto& [whose, text] = kept[(std::size_t{address.value[18]} << 8 | address.value[19]) % places];
+  if (text.empty() || whose != address) {
+    text = checksum_of(address);
+    whose = address;
+  }
+  return text;
 }
 
 Result<Address20> parse_address(std::string_view text) {

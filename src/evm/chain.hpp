@@ -87,7 +87,8 @@ class EvmChain final : public ports::Chain {
   /// is kind unfunded, not a revert.
   ports::Awaitable<ports::Outcome<ports::Simulated>> simulate(domain::Address sender,
                                                               ports::Call call) override;
-  /// eth_call at the newest block with the gas of the chain's cap; endings as of `simulate`.
+  /// eth_call at the newest block with the gas of the chain's cap; what that refuses is put to
+  /// `simulate`, and ends as it does.
   ports::Awaitable<ports::Outcome<bool>> would_run(domain::Address sender,
                                                    ports::Call call) override;
   /// See fees_for. eth_feeHistory is asked at most once in fee_history_ms, however many ask.
@@ -194,8 +195,9 @@ class EvmChain final : public ports::Chain {
   };
 
   ports::Awaitable<ports::Outcome<ports::Head>> head_by_depth(Rpc& voice);
-  ports::Awaitable<ports::Outcome<ports::Head>> head_with_tags(Rpc& voice);
-  ports::Awaitable<ports::Outcome<Header>> newest_of(Rpc& voice, bool with_block);
+  ports::Awaitable<ports::Outcome<ports::Head>> head_with_tags(Rpc& voice, bool with_block);
+  RpcCall newest_call(Rpc& voice, bool with_block);
+  ports::Outcome<Header> read_newest(Rpc& voice, const RpcCall& asked, const Answer& answer);
   /// The block of this height, if it came with the head; once.
   std::optional<WireBlock> take_newest(Rpc& voice, std::uint64_t height);
   ports::Head note_newest(Rpc& voice, const Header& told);

@@ -44,10 +44,16 @@ ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address s
       [this](Rpc& voice, json::array params) { return estimate_of(voice, std::move(params)); });
 }
 
+// A no is what `simulate` says, so that whoever asks one and then the other hears the same: nodes
+// differ in the time of the block they run a call in, and in how they say that the gas ran out.
 ports::Awaitable<Outcome<bool>> EvmChain::would_run(domain::Address sender, ports::Call call) {
-  co_return co_await would_run_by<bool>(
-      std::move(sender), std::move(call), fee_policy_.gas_cap,
+  Outcome<bool> answer = co_await would_run_by<bool>(
+      sender, call, fee_policy_.gas_cap,
       [this](Rpc& voice, json::array params) { return run_of(voice, std::move(params)); });
+  const ports::Unknown* const unread = answer.unknown();
+  const bool was_answered = unread != nullptr && unread->answered;
+  if (answer.refused() == nullptr && !was_answered) co_return answer;
+  co_return co_await ports::Chain::would_run(std::move(sender), std::move(call));
 }
 
 ports::Awaitable<Outcome<bool>> EvmChain::run_of(Rpc& voice, json::array params) {

@@ -112,7 +112,9 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice, bool with_b
   const Heard& heard = heard_[&voice];
   const bool is_due = !heard.asked_ms || clock_.mono_ms() - *heard.asked_ms >= tags_every_ms_;
   if (!is_due) {
-    const Outcome<Header> latest = co_await newest_of(voice, with_block);
+    const RpcCall newest = newest_call(voice, with_block);
+    const Answer answer = co_await voice.call(newest.method, newest.params);
+    const Outcome<Header> latest = read_newest(voice, newest, answer);
     if (latest.ok() == nullptr) co_return latest.failure<ports::Head>();
     const domain::BlockRef& ref = latest.ok()->ref;
     const bool goes_on = ref.height > heard.latest.height || ref == heard.latest;
@@ -120,50 +122,55 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice, bool with_b
       co_return note_newest(voice, *latest.ok());
     }
   }
-  co_return co_await head_with_tags(voice);
+  co_return co_await head_with_tags(voice, with_block);
 }
 
 /// The newest block, whole where it is small: it is read next, if it is new.
-ports::Awaitable<Outcome<Header>> EvmChain::newest_of(Rpc& voice, bool with_block) {
+RpcCall EvmChain::newest_call(Rpc& voice, bool with_block) {
   constexpr std::size_t small = 64;
   Heard& heard = heard_[&voice];
   heard.newest.reset();
   const bool whole = with_block && heard.txs <= small;
   // Whatever becomes of this answer, it may have been too large: one that was read says otherwise.
   if (whole) heard.txs = small + 1;
-  const Answer answer =
-      co_await voice.call("eth_getBlockByNumber", json::array{std::string("latest"), whole});
-  if (answer.ok() == nullptr) co_return answer.failure<Header>();
+  return {"eth_getBlockByNumber", json::array{std::string("latest"), whole}};
+}
+
+Outcome<Header> EvmChain::read_newest(Rpc& voice, const RpcCall& asked, const Answer& answer) {
+  if (answer.ok() == nullptr) return answer.failure<Header>();
   const Read<Header> latest = header_of(*answer.ok());
-  if (!latest) co_return unknown(latest.error());
-  if (whole) {
+  if (!latest) return unknown(latest.error());
+  if (asked.params.at(1).as_bool()) {
     Read<WireBlock> block = read_block(*answer.ok());
     if (block) {
+      Heard& heard = heard_[&voice];
       heard.txs = block->txs.size();
       heard.newest = std::move(*block);
     }
   }
-  co_return *latest;
+  return *latest;
 }
 
-ports::Awaitable<Outcome<ports::Head>> EvmChain::head_with_tags(Rpc& voice) {
+ports::Awaitable<Outcome<ports::Head>> EvmChain::head_with_tags(Rpc& voice, bool with_block) {
   const std::int64_t now_ms = clock_.mono_ms();
-  heard_[&voice].newest.reset();
-  std::vector<RpcCall> calls{header_call("latest"), header_call("finalized")};
+  const RpcCall newest = newest_call(voice, with_block);
+  std::vector<RpcCall> calls{newest, header_call("finalized")};
   if (uses_safe()) calls.push_back(header_call("safe"));
   const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
-  if (const Answer* failed = first_failure(answers)) co_return failed->failure<ports::Head>();
-  std::vector<Header> headers;
-  for (const Answer& answer : answers) {
-    const Read<Header> read = header_of(*answer.ok());
+  const Outcome<Header> latest = read_newest(voice, newest, answers.front());
+  if (latest.ok() == nullptr) co_return latest.failure<ports::Head>();
+  std::vector<Header> tagged;
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    if (answers[i].ok() == nullptr) co_return answers[i].failure<ports::Head>();
+    const Read<Header> read = header_of(*answers[i].ok());
     if (!read) co_return unknown(read.error());
-    headers.push_back(*read);
+    tagged.push_back(*read);
   }
   Heard& heard = heard_[&voice];
-  heard.finalized = headers[1];
-  heard.safe_height = headers.back().ref.height;
+  heard.finalized = tagged.front();
+  heard.safe_height = tagged.back().ref.height;
   heard.asked_ms = now_ms;
-  co_return note_newest(voice, headers.front());
+  co_return note_newest(voice, *latest.ok());
 }
 
 // A block may have come between the reads; what is final is canonical and may stand for newest,

@@ -63,6 +63,17 @@ TEST_CASE("address: changing the case of any one letter of a mixed address is no
   }
 }
 
+TEST_CASE("address: two that end alike are written as themselves, in turns") {
+  Address20 one;
+  Address20 other;
+  one.value.fill(0xab);
+  other.value.fill(0xab);
+  other.value[0] = 0xcd;
+  const std::string first = to_checksum(one);
+  CHECK(to_checksum(other) != first);
+  CHECK(to_checksum(one) == first);
+}
+
 TEST_CASE("address: a refused text is not echoed, whatever was in it") {
   const auto parsed = parse_address("\x1b[31mhunter2\n");
   REQUIRE_FALSE(parsed.has_value());

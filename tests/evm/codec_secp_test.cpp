@@ -60,6 +60,21 @@ TEST_CASE("secp: recovery names the signer, with v as 27 and 28 or as 0 and 1") 
   }
 }
 
+TEST_CASE("secp: what is recovered again is what was recovered, whoever came in between") {
+  const SecretKey one = vectors::key(section("keys", 43)[3].at("key"));
+  const SecretKey other = vectors::key(section("keys", 43)[4].at("key"));
+  Hash32 digest;
+  Hash32 beside = digest;  // kept in the same place
+  beside.value[31] = 1;
+  for (int round = 0; round < 2; ++round) {
+    CHECK(recover(digest, sign(digest, one)).value() == address_of(one));
+    CHECK(recover(digest, sign(digest, other)).value() == address_of(other));
+    CHECK(recover(beside, sign(beside, other)).value() == address_of(other));
+    const auto someone = recover(digest, sign(beside, other));
+    CHECK((!someone || *someone != address_of(other)));
+  }
+}
+
 TEST_CASE("secp: a signature out of range, malleable or of nobody is refused by both doors") {
   for (const auto& vector : section("bad_signatures", 17)) {
     CAPTURE(text(vector.at("why")));
