@@ -7,6 +7,17 @@
 namespace holdfast::engine {
 namespace {
 
+/// The blocks whose finality this move stands on: its write notes them.
+std::vector<domain::BlockRef> final_blocks(const store::Move& move) {
+  std::vector<domain::BlockRef> out;
+  if (move.final_tx) out.push_back(move.final_tx->block);
+  const auto* const proof =
+      move.proof ? std::get_if<domain::AllSlotsConsumed>(&*move.proof) : nullptr;
+  if (proof == nullptr) return out;
+  for (const domain::FinalConsumer& one : proof->consumers) out.push_back(one.tx.block);
+  return out;
+}
+
 bool is_watched(domain::IntentState state) {
   using enum domain::IntentState;
   return state == settling || state == confirming || state == needs_review;
@@ -49,12 +60,14 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
   wanted.who = wanted.who.empty() ? config.instance_name : wanted.who;
   wanted.now_ms = wall_ms();
   const domain::IntentState to = wanted.to;
-  const std::uint64_t final_at = wanted.final_tx ? wanted.final_tx->block.height : 0;
+  const std::vector<domain::BlockRef> ended_by = final_blocks(wanted);
   auto facts = co_await parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
   if (facts) {
     Unit* const on = unit(facts->intent.terms.chain);
-    if (on != nullptr && on->halted.empty()) on->final_noted = std::max(on->final_noted, final_at);
+    if (on != nullptr) {
+      for (const domain::BlockRef& block : ended_by) on->note_called_final(block);
+    }
     count_move(facts->intent);
     changed(*facts);
   } else if (facts.error().code == domain::TransitionError::illegal_move ||
@@ -78,7 +91,10 @@ Awaitable<bool> Engine::Core::consume_slot(domain::Slot slot, domain::MinedTx tx
   wanted.now_ms = wall_ms();
   const auto ended = co_await parts.store.write(
       [wanted](store::Txn& txn) { return store::move_slot(txn, wanted); });
-  if (ended) co_return true;
+  if (ended) {
+    on->note_called_final(wanted.consumer->block);
+    co_return true;
+  }
   refused(ended.error());
   alarm("slot_not_ended", {{"account", slot.account.value},
                            {"sequence", slot.sequence.value},

@@ -145,6 +145,8 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   if (**answer.ok() != known->hash) {
     co_await halt(core, unit,
                   "block " + height + " was final as " + known->hash.hex() + " and is another now");
+  } else {
+    unit.note_called_final(*known);
   }
   co_return true;
 }
@@ -176,12 +178,12 @@ Awaitable<void> note_finality(Core& core, Unit& unit) {
   if (unit.consumed_unread && now_ms - unit.consumed_looked_ms >= noted_every_ms) {
     co_await look_again_at_consumed(core, unit);
   }
-  if (block.height <= unit.final_noted || !unit.halted.empty()) co_return;
-  if (unit.final_noted > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
+  if (block.height <= unit.final_noted.height || !unit.halted.empty()) co_return;
+  if (unit.final_noted.height > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
   unit.final_noted_ms = now_ms;
   co_await core.parts.store.write(
       [id = unit.id(), block](store::Txn& txn) { store::note_final_block(txn, id, block); });
-  unit.final_noted = std::max(unit.final_noted, block.height);
+  unit.note_called_final(block);
 }
 
 Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, std::string reason) {
@@ -207,7 +209,7 @@ Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, s
   unit->view.forget_finality();
   unit->called_final.reset();
   unit->was_usable = false;
-  unit->final_noted = 0;
+  unit->final_noted = {};
   unit->final_followed = 0;
   unit->usable = false;  // looked at afresh, as after a start
   unit->why = "acknowledged, and looked at afresh";

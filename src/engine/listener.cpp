@@ -92,7 +92,9 @@ Awaitable<bool> Listener::poll() {
 // A final block below all that is followed, as for some time after a start, is compared with no
 // block of ours: the one called final before it is asked for again. False: a node did not answer.
 Awaitable<bool> Listener::final_stands(const ports::Head& head) {
-  const domain::BlockRef called = unit_.view.final_block();
+  const domain::BlockRef noted = unit_.final_noted;
+  const domain::BlockRef seen = unit_.view.final_block();
+  const domain::BlockRef called = noted.height > seen.height ? noted : seen;
   const bool is_followed = unit_.view.hash_at(head.finalized.height).has_value();
   if (called.height == 0 || head.finalized.height <= called.height || is_followed) co_return true;
   const auto answer = co_await unit_.chain.block_hash(called.height);
@@ -152,7 +154,9 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
   follow_final();  // before any is taken back: one read in this very poll may be called final
   const auto drop_tip = [this] {
-    if (unit_.view.tip()->height <= unit_.final_followed) lost_final_ = unit_.view.tip()->height;
+    // Also what a proof called final that was read ahead of the blocks followed.
+    const std::uint64_t called_final = std::max(unit_.final_followed, unit_.final_noted.height);
+    if (unit_.view.tip()->height <= called_final) lost_final_ = unit_.view.tip()->height;
     const domain::BlockRef gone = unit_.view.pop();
     for (const domain::IntentId& id : unit_.watch.take_back(gone)) touched_.push_back(id);
     for (AccountState& account : unit_.accounts) account.forget(gone);

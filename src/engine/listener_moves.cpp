@@ -153,7 +153,7 @@ Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
     case FollowMove::settle:
       wanted.to = domain::IntentState::settled;
       wanted.final_tx = seen->tx;
-      wanted.final_is_noted = seen->tx.block.height <= unit_.final_noted;
+      wanted.final_is_noted = seen->tx.block.height <= unit_.final_noted.height;
       wanted.arrived = evidence.arrived;
       wanted.accepted.reset();
       break;

@@ -118,6 +118,7 @@ Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
                                       {"why", moved.error().detail}});
     co_return;
   }
+  if (move.consumer) unit_.note_called_final(move.consumer->block);
   report.changes.push_back({slot.sequence, slot.state, *to, why_of(*to)});
   co_await tell(slot.item);
 }

@@ -98,7 +98,7 @@ struct Unit {
   std::int64_t unvouched_ms = 0;  ///< monotonic: when that was found
   std::size_t reviews_asked = 0;  ///< where the sweep goes on among the payments in review
   bool refs_were_found = false;  ///< refs of ours, in transactions the store knows nothing of
-  std::uint64_t final_noted = 0;  ///< the final block the store knows of, and since when
+  domain::BlockRef final_noted;  ///< the highest final block the store knows of, and since when
   std::int64_t final_noted_ms = 0;
   /// Some of the numbers whose consumers a chain may have taken back were not answered for: asked
   /// for again, and when they were last (monotonic).
@@ -108,6 +108,12 @@ struct Unit {
   /// The newest that this process called final before the chain was not usable: more than the store
   /// has noted, perhaps. The chain is usable again once it stands as it was.
   std::optional<domain::BlockRef> called_final;
+
+  /// A write that ended something on this block's finality noted it. It may be above what is called
+  /// final here: a proof is read at the node's own final block.
+  void note_called_final(const domain::BlockRef& block) {
+    if (halted.empty() && block.height > final_noted.height) final_noted = block;
+  }
   bool was_usable = false;  ///< since it was last brought up, or tried to be
 
   const domain::ChainId& id() const { return chain.info().id; }

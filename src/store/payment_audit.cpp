@@ -24,7 +24,7 @@ struct Case {
   /// Bytes at this number may run again, or for the first time.
   void say_could_run(std::string sentence, const domain::Slot* slot) const {
     const bool taken_back =
-        slot != nullptr && slot->consumed_by && slot->state == SlotState::reconciliation_required;
+        slot != nullptr && slot->consumed_by && slot->state != SlotState::consumed;
     if (taken_back) sentence += ": the chain took back the transaction that had used its number";
     add_finding(report, 7, text(payment.intent().id), std::move(sentence), taken_back);
   }
