@@ -158,15 +158,16 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
         [id = unit.id(), address = account.address](store::Txn& txn) {
           return store::find_account(txn, id, address);
         });
-    // While it is halted it writes nothing by which it would learn that another engine has come,
-    // and would lease for ever what it must not touch.
-    if (!unit.halted.empty() && row && row->epoch > account.epoch) {
-      core.break_off(account.address.value + " was taken over by another engine");
-      co_return false;
-    }
     // The counts and what they mean for claims are known at the same moment.
     account.counts = *counts.ok();
     const std::string blocked = why_blocked(account, row, core.parts.store.restored());
+    // Where it may claim nothing it writes nothing by which it would learn that another engine has
+    // come, and would lease for ever what it must not touch.
+    const bool may_claim = unit.halted.empty() && blocked.empty();
+    if (!may_claim && row && row->epoch > account.epoch) {
+      core.break_off(account.address.value + " was taken over by another engine");
+      co_return false;
+    }
     if (!blocked.empty() && account.blocked.empty()) {
       ++core.stats.slot_mismatches;
       core.alarm("account_blocked", {{"chain", unit.id().value}, {"why", blocked}});
