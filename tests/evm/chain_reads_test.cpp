@@ -213,43 +213,6 @@ TEST_CASE("chain: sequences are the counts of three states") {
   CHECK(bench.node.asked.size() == 3);
 }
 
-TEST_CASE("chain: safe is asked for where a rule names it; it is the final block elsewhere") {
-  Bench bench;
-  CHECK(run(bench.chain.head()).ok()->safe_height == 90);
-  CHECK(bench.node.asked.size() == 2);
-}
-
-TEST_CASE("chain: while the newest block goes on, the tags are asked for now and then") {
-  Bench bench;
-  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
-  bench.node.finalized = 91;
-  bench.node.asked.clear();
-  CHECK(run(bench.chain.head()).ok()->finalized.height == 90);
-  bench.node.blocks.push_back({word(777), 1'700'000'101, {}, {}});
-  const auto grown = run(bench.chain.head());
-  REQUIRE(grown.ok() != nullptr);
-  CHECK(grown.ok()->latest.height == 101);
-  CHECK(grown.ok()->finalized.height == 90);
-  CHECK(bench.node.asked.size() == 2);
-  bench.clock.now_ms += 2'000;
-  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
-}
-
-TEST_CASE(
-    "chain: a newest block that does not go on from the one before asks for the tags at once") {
-  Bench bench;
-  CHECK(run(bench.chain.head()).ok() != nullptr);
-  bench.node.finalized = 91;
-  bench.node.reorganise(100);
-  CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
-  bench.node.finalized = 92;
-  bench.node.blocks.pop_back();
-  const auto lower = run(bench.chain.head());
-  REQUIRE(lower.ok() != nullptr);
-  CHECK(lower.ok()->latest.height == 99);
-  CHECK(lower.ok()->finalized.height == 92);
-}
-
 TEST_CASE(
     "chain: a pending count below the latest is a lagging pool, a final count above it a lie") {
   Bench bench;

@@ -36,20 +36,6 @@ td { border-bottom: 1px solid var(--rule); padding: .15rem 1.5rem .15rem 0; }
 td + td { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; }
 )";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 /// Of each two moments that follow one another.
 std::vector<Point> between(const std::vector<Moment>& moments,
                            const std::function<double(const Moment&, const Moment&)>& value) {

@@ -23,20 +23,6 @@ std::string number(double value, const char* format = "%.1f") {
   return text.data();
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string label(double x, double y, std::string_view anchor, std::string_view text) {
   return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" +
          std::string(anchor) + "\">" + escaped(text) + "</text>";
@@ -100,6 +86,20 @@ std::string axes(const Plot& plot, const Scale& scale) {
 }
 
 }  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 std::vector<double> ticks(double most) {
   if (!(most > 0) || !std::isfinite(most)) return {0, 1};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::load {
@@ -23,6 +24,8 @@ struct Plot {
 std::vector<double> ticks(double most);
 /// 1500 → "1.5k"; at most three digits and a letter.
 std::string short_number(double value);
+/// Text as it may stand between tags.
+std::string escaped(std::string_view text);
 /// An <svg> element with no reference to anything outside it.
 std::string svg(const Plot& plot);
 
