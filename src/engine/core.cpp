@@ -7,17 +7,6 @@
 namespace holdfast::engine {
 namespace {
 
-/// The blocks whose finality this move stands on: its write notes them.
-std::vector<domain::BlockRef> final_blocks(const store::Move& move) {
-  std::vector<domain::BlockRef> out;
-  if (move.final_tx) out.push_back(move.final_tx->block);
-  const auto* const proof =
-      move.proof ? std::get_if<domain::AllSlotsConsumed>(&*move.proof) : nullptr;
-  if (proof == nullptr) return out;
-  for (const domain::FinalConsumer& one : proof->consumers) out.push_back(one.tx.block);
-  return out;
-}
-
 bool is_watched(domain::IntentState state) {
   using enum domain::IntentState;
   return state == settling || state == confirming || state == needs_review;
@@ -60,7 +49,7 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
   wanted.who = wanted.who.empty() ? config.instance_name : wanted.who;
   wanted.now_ms = wall_ms();
   const domain::IntentState to = wanted.to;
-  const std::vector<domain::BlockRef> ended_by = final_blocks(wanted);
+  const std::vector<domain::BlockRef> ended_by = store::final_blocks(wanted);
   auto facts = co_await parts.store.write(
       [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
   if (facts) {

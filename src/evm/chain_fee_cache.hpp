@@ -12,8 +12,9 @@
 
 namespace holdfast::evm {
 
-/// A transaction offers base_fee_percent of the price, which no chain doubles in that time: on a
-/// chain with a block a second it goes up by a quarter at most.
+/// A transaction offers base_fee_percent of the price. On a chain with a block a second that goes
+/// up by a quarter in this time; where blocks come faster an old price may be too low, and what is
+/// stuck for it is replaced by a dearer one.
 inline constexpr std::int64_t fee_history_ms = 2'000;
 
 struct EvmChain::FeeCache {

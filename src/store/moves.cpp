@@ -284,13 +284,9 @@ void Mover::write_accepted() {
 // What ends on a block's finality has that block on record with it: a chain that takes it back is
 // known by that, whatever this process has not noted yet when it dies.
 void Mover::note_final() {
-  const domain::ChainId& chain = payment_.intent().terms.chain;
-  if (move_.final_tx && !move_.final_is_noted) note_final_block(txn_, chain, move_.final_tx->block);
-  const auto* const proof =
-      move_.proof ? std::get_if<domain::AllSlotsConsumed>(&*move_.proof) : nullptr;
-  if (proof == nullptr) return;
-  for (const domain::FinalConsumer& one : proof->consumers) {
-    note_final_block(txn_, chain, one.tx.block);
+  for (const domain::BlockRef& block : final_blocks(move_)) {
+    const bool is_noted = move_.final_tx && move_.final_is_noted && block == move_.final_tx->block;
+    if (!is_noted) note_final_block(txn_, payment_.intent().terms.chain, block);
   }
 }
 
@@ -315,6 +311,16 @@ void Mover::write_event(const Transition& row) {
   event.version = payment_.intent().version;
   event.request = move_.request;
   add_event(txn_, payment_.row.row, event);
+}
+
+std::vector<domain::BlockRef> final_blocks(const Move& move) {
+  std::vector<domain::BlockRef> out;
+  if (move.final_tx) out.push_back(move.final_tx->block);
+  const auto* const proof =
+      move.proof ? std::get_if<domain::AllSlotsConsumed>(&*move.proof) : nullptr;
+  if (proof == nullptr) return out;
+  for (const domain::FinalConsumer& one : proof->consumers) out.push_back(one.tx.block);
+  return out;
 }
 
 Result<domain::Facts> move_intent(Txn& txn, const Move& move) {

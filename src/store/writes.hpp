@@ -41,6 +41,8 @@ std::optional<domain::Intent> find_by_other_payer(Txn& txn, const domain::ChainI
 /// Every effect of the row happens here: enqueue, hold, reservation, post + gas, void, the slot's
 /// end; the job's ack; the event. Final evidence and proofs are checked against the rows stored.
 Result<domain::Facts> move_intent(Txn& txn, const Move& move);
+/// The blocks whose finality this move stands on: its write notes them as final.
+std::vector<domain::BlockRef> final_blocks(const Move& move);
 
 /// As move_intent for the API's requests (authorize, cancel): a repeated request gets the intent as
 /// the first answer showed it. `key_reused` when the key came with another request.
