@@ -76,7 +76,8 @@ Awaitable<bool> look_at_review(Core& core, Unit& unit, domain::Intent intent) {
 }
 
 // Somebody may have run a payer's authorization in a block that nobody here has read: a payment in
-// review is driven by no delivery, so it is asked for here.
+// review is driven by no delivery, so it is asked for here. That our own bytes reverted says only
+// that they came second, or too late.
 Awaitable<void> look_at_reviews(Core& core, Unit& unit) {
   constexpr std::size_t most_asked = 100;
   std::vector<domain::Intent> bearers;
@@ -84,7 +85,8 @@ Awaitable<void> look_at_reviews(Core& core, Unit& unit) {
     const Watched* const watched = unit.watch.find(id);
     const bool waits =
         watched->intent.state == domain::IntentState::needs_review && watched->intent.bearer;
-    if (waits && !watched->inclusion) bearers.push_back(watched->intent);
+    const bool is_run = watched->inclusion && watched->inclusion->tx.succeeded;
+    if (waits && !is_run) bearers.push_back(watched->intent);
   }
   if (bearers.empty()) co_return;
   const std::size_t first = unit.reviews_asked % bearers.size();

@@ -95,6 +95,8 @@ class SimDisk {
   bool frozen() const { return frozen_; }
   /// The nth write or sync from now (1: the next) does not return: the disk is frozen in it.
   void freeze_in(std::uint64_t nth) { freeze_at_ = counts_.writes + counts_.syncs + nth; }
+  /// No write that is still to come freezes it; one that did goes on doing so.
+  void freeze_never() { freeze_at_ = 0; }
   /// Nothing more fits while set.
   void fill(bool full) { full_ = full; }
   /// The next sync fails.

@@ -96,6 +96,25 @@ TEST_CASE("desk: a payment in review that somebody ran meanwhile needs nobody") 
   testing::check_paid_once(rig, intent);
 }
 
+// Ours reverted behind theirs, and what is found of it by its hash says nothing of the payment.
+TEST_CASE("desk: a payment in review that somebody ran before us needs nobody") {
+  RigOptions options;
+  options.block_ms = 0;
+  options.config.most_steps = 5;
+  Rig rig(options);
+  rig.start();
+  const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
+  const domain::TxHash theirs = run_by_stranger(rig, intent.id);  // in the pool before ours
+  REQUIRE(rig.reaches(intent.id, IntentState::needs_review, 5'000));
+  REQUIRE(rig.chain.posts().size() == 1);
+  rig.crash_without_restart();
+  rig.chain.mine(6);
+  rig.start();
+  REQUIRE(rig.reaches(intent.id, IntentState::settled, 200'000));
+  CHECK(rig.find(intent.id).tx_hash == theirs);
+  testing::check_audit(rig);
+}
+
 // What the account's count says may be of a moment ago; what was read in a block is not.
 TEST_CASE("noop: none is signed for a number that our reverted transaction has used") {
   for (int at_ms = 0; at_ms < 4'000; at_ms += 250) {

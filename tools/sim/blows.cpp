@@ -42,6 +42,7 @@ void Blows::expire() {
 void Blows::calm() {
   for (auto& [at_ms, end] : std::exchange(lasting_, {})) end();
   machine_.chain.set_base_fee(U256(1'000));
+  machine_.disk.freeze_never();
   dies_at_step_ = 0;
 }
 

@@ -35,7 +35,7 @@ class Machine {
   /// Running, and to be asked. Null before it has started and after it has ended.
   engine::Engine* engine() { return up_ ? engine_.get() : nullptr; }
   /// Running, and its store can be read.
-  bool is_well() { return engine() != nullptr && !engine_->broken(); }
+  bool is_well() { return engine() != nullptr && !engine_->broken() && !disk.frozen(); }
   /// There is a process, starting, running or stopping.
   bool has_process() const { return store_ != nullptr; }
   enum class End { process, power };

@@ -193,7 +193,7 @@ class SeedRun {
 
   /// For whoever reads the story of a seed that failed: what the accounts are held up by.
   void tell_open_numbers() {
-    if (good() || machine_.engine() == nullptr || machine_.engine()->broken()) return;
+    if (good() || !machine_.is_well()) return;
     for (const domain::Address& account : machine_.accounts) {
       const auto open = machine_.read([&](store::Txn& txn) {
         return store::open_slots(txn, machine_.chain.info().id, account, 100);
