@@ -11,6 +11,8 @@ class SystemClock final : public ports::Clock {
   std::int64_t wall_ms() const override;
   std::int64_t mono_ms() const override;
   boost::asio::awaitable<void> sleep(std::int64_t ms) override;
+  std::unique_ptr<ports::Alarm> alarm(boost::asio::any_io_executor executor, std::int64_t ms,
+                                      std::function<void()> ring) override;
 };
 
 }  // namespace holdfast::app

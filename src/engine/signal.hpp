@@ -19,8 +19,7 @@ class Signal {
   /// Returns after a notification; throws operation_aborted when cancelled.
   boost::asio::awaitable<void> wait();
   /// True after a notification, false when `ms` of the clock passed first. Cancellable as `wait`.
-  /// Parks at once, as `wait`. Costs a coroutine for the sleep and a few turns to see it end: for
-  /// loops, not for each payment.
+  /// Parks at once, as `wait`.
   boost::asio::awaitable<bool> wait_for(ports::Clock& clock, std::int64_t ms);
   /// The same, but a notification after which `is_enough` says no is slept through, for the price
   /// of one turn. `is_enough` must not throw.

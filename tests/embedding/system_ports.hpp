@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <random>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,6 +23,25 @@ std::int64_t ms_since_epoch() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
+/// The timer's handler may be on its way when the alarm goes: it looks whether the call is still
+/// wanted.
+class TimerAlarm final : public holdfast::ports::Alarm {
+ public:
+  TimerAlarm(const boost::asio::any_io_executor& executor, std::int64_t ms,
+             std::function<void()> ring)
+      : ring_(std::make_shared<std::function<void()>>(std::move(ring))),
+        timer_(executor, std::chrono::milliseconds(ms)) {
+    timer_.async_wait([wanted = std::weak_ptr(ring_)](const boost::system::error_code& error) {
+      const auto ring = wanted.lock();
+      if (ring != nullptr && !error) (*ring)();
+    });
+  }
+
+ private:
+  std::shared_ptr<std::function<void()>> ring_;
+  boost::asio::steady_timer timer_;
+};
+
 class SystemClock final : public holdfast::ports::Clock {
  public:
   std::int64_t wall_ms() const override { return ms_since_epoch<std::chrono::system_clock>(); }
@@ -35,6 +57,12 @@ class SystemClock final : public holdfast::ports::Clock {
     }
     boost::asio::steady_timer timer(executor, std::chrono::milliseconds(ms));
     co_await timer.async_wait(boost::asio::use_awaitable);
+  }
+
+  std::unique_ptr<holdfast::ports::Alarm> alarm(boost::asio::any_io_executor executor,
+                                                std::int64_t ms,
+                                                std::function<void()> ring) override {
+    return std::make_unique<TimerAlarm>(executor, ms, std::move(ring));
   }
 };
 

@@ -204,6 +204,10 @@ class BrokenClock final : public ports::Clock {
     co_await turn_of_the_loop();
     throw std::runtime_error("the clock is broken");
   }
+  std::unique_ptr<ports::Alarm> alarm(boost::asio::any_io_executor, std::int64_t,
+                                      std::function<void()>) override {
+    throw std::runtime_error("the clock is broken");
+  }
 };
 
 TEST_CASE("signal: a clock that fails ends wait_for with its error, not with a hang") {

@@ -18,16 +18,15 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <holdfast/ports/clock.hpp>
-
 #include "evm/chain.hpp"
 #include "evm/rpc.hpp"
+#include "support/alarmless_clock.hpp"
 
 namespace holdfast::evm::test {
 
 namespace json = boost::json;
 
-class FakeClock final : public ports::Clock {
+class FakeClock final : public tests::AlarmlessClock {
  public:
   std::int64_t now_ms = 1'000'000;
   std::int64_t wall_ms() const override { return now_ms; }

@@ -17,6 +17,7 @@
 #include "evm/endpoint_pool.hpp"
 #include "evm/http_rpc.hpp"
 #include "evm/secp.hpp"
+#include "support/alarmless_clock.hpp"
 #include "support/anvil.hpp"
 
 using namespace holdfast;
@@ -28,7 +29,7 @@ using test::dev_accounts;
 namespace {
 
 /// Real time, which a test may move on.
-class JumpingClock final : public ports::Clock {
+class JumpingClock final : public tests::AlarmlessClock {
  public:
   std::int64_t wall_ms() const override { return mono_ms(); }
   std::int64_t mono_ms() const override {

@@ -21,6 +21,7 @@
 #include "evm/methods/permit2.hpp"
 #include "evm/methods/transfer_authorization.hpp"
 #include "evm/secp.hpp"
+#include "support/alarmless_clock.hpp"
 #include "support/anvil.hpp"
 
 namespace holdfast::evm::test {
@@ -30,7 +31,7 @@ using holdfast::test::dev_accounts;
 using holdfast::test::DevAccount;
 using ports::Whereabouts;
 
-class RealClock final : public ports::Clock {
+class RealClock final : public tests::AlarmlessClock {
  public:
   std::int64_t wall_ms() const override {
     return std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 
@@ -20,13 +21,16 @@ class ManualClock final : public ports::Clock {
   std::int64_t wall_ms() const override { return wall_ms_; }
   std::int64_t mono_ms() const override { return mono_ms_; }
   boost::asio::awaitable<void> sleep(std::int64_t ms) override;
+  std::unique_ptr<ports::Alarm> alarm(boost::asio::any_io_executor executor, std::int64_t ms,
+                                      std::function<void()> ring) override;
 
   /// Moves both times on and wakes whoever is due. On the executor's thread only.
   void advance(std::int64_t ms);
   /// How many wait; a test waits for this before it moves the time.
-  std::size_t sleepers() const { return sleepers_->size(); }
+  std::size_t sleepers() const { return sleepers_->size() + alarms_->size(); }
 
  private:
+  class SetAlarm;
   struct Sleeper {
     std::int64_t due_ms;
     boost::asio::steady_timer bell;  // never rings by itself
@@ -39,6 +43,8 @@ class ManualClock final : public ports::Clock {
   using Sleepers = std::list<Sleeper*>;
   /// Shared with the frames: an io_context unwinds them after everything else is gone.
   std::shared_ptr<Sleepers> sleepers_ = std::make_shared<Sleepers>();
+  using Alarms = std::list<SetAlarm*>;
+  std::shared_ptr<Alarms> alarms_ = std::make_shared<Alarms>();
 };
 
 }  // namespace holdfast::tests
