@@ -60,8 +60,10 @@ void append_value(std::string& line, std::string_view value) {
 
 }  // namespace
 
+bool is_on(Level level) { return level >= state().lowest; }
+
 void write(Level level, std::string_view event, Fields fields) {
-  if (level < state().lowest) return;
+  if (!is_on(level)) return;
   std::string line(event);
   for (const Field& field : fields) {
     line.push_back(' ');

@@ -45,13 +45,13 @@ Engine::Core::Core(boost::asio::any_io_executor on, Config settings, Parts from)
   }
 }
 
-Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
-  wanted.who = wanted.who.empty() ? config.instance_name : wanted.who;
+void Engine::Core::prepare(store::Move& wanted) const {
+  if (wanted.who.empty()) wanted.who = config.instance_name;
   wanted.now_ms = wall_ms();
-  const domain::IntentState to = wanted.to;
-  const std::vector<domain::BlockRef> ended_by = store::final_blocks(wanted);
-  auto facts = co_await parts.store.write(
-      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
+}
+
+void Engine::Core::moved(const Result<domain::Facts>& facts, domain::IntentState to,
+                         const std::vector<domain::BlockRef>& ended_by) {
   if (facts) {
     Unit* const on = unit(facts->intent.terms.chain);
     if (on != nullptr) {
@@ -64,7 +64,34 @@ Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
              facts.error().code == domain::TransitionError::missing_need) {
     alarm("illegal_move", {{"to", domain::to_text(to)}, {"detail", facts.error().detail}});
   }
+}
+
+Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
+  prepare(wanted);
+  const domain::IntentState to = wanted.to;
+  const std::vector<domain::BlockRef> ended_by = store::final_blocks(wanted);
+  auto facts = co_await parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
+  moved(facts, to, ended_by);
   co_return facts;
+}
+
+Awaitable<std::vector<Result<domain::Facts>>> Engine::Core::move_all(
+    std::vector<store::Move> wanted) {
+  struct Kept {
+    domain::IntentState to;
+    std::vector<domain::BlockRef> ended_by;
+  };
+  std::vector<Kept> kept;
+  kept.reserve(wanted.size());
+  for (store::Move& one : wanted) {
+    prepare(one);
+    kept.push_back({one.to, store::final_blocks(one)});
+  }
+  auto all = co_await parts.store.write(
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intents(txn, wanted); });
+  for (std::size_t i = 0; i < all.size(); ++i) moved(all[i], kept[i].to, kept[i].ended_by);
+  co_return all;
 }
 
 Awaitable<bool> Engine::Core::consume_slot(domain::Slot slot, domain::MinedTx tx, std::string why) {

@@ -28,6 +28,8 @@ class Engine::Core {
 
   /// A move of the transition table. On success everybody in memory knows of it.
   Awaitable<Result<domain::Facts>> move(store::Move wanted);
+  /// Several in one write, each for itself: what was refused stands in its place.
+  Awaitable<std::vector<Result<domain::Facts>>> move_all(std::vector<store::Move> wanted);
   /// Tells watch, broadcaster and waiters what the facts now are. Call it after every write that
   /// returns facts, and with facts read for a delivery.
   void changed(const domain::Facts& facts);
@@ -89,6 +91,11 @@ class Engine::Core {
   bool leasing = false;  ///< the dispatcher's loop runs
   bool draining = false;
   bool broken = false;
+
+ private:
+  void prepare(store::Move& wanted) const;
+  void moved(const Result<domain::Facts>& facts, domain::IntentState to,
+             const std::vector<domain::BlockRef>& ended_by);
 };
 
 using Core = Engine::Core;

@@ -154,13 +154,14 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
 Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx, ports::Says says) {
   constexpr std::int64_t told_every_ms = 60'000;
   constexpr std::int64_t shown_for_ms = 600'000;
-  const std::string hash = tx.hash.hex();
+  const domain::TxHash of = tx.hash;
   const auto answer = co_await unit.chain.vouch(std::move(tx), says);
   const std::int64_t now_ms = core.parts.clock.mono_ms();
   if (answer.ok() != nullptr) {
     if (now_ms - unit.unvouched_ms > shown_for_ms) unit.unvouched.clear();
     co_return true;
   }
+  const std::string hash = of.hex();
   unit.unvouched =
       "transaction " + hash + " is not vouched for, and ends nothing: " + answer.text();
   unit.unvouched_ms = now_ms;

@@ -31,6 +31,9 @@ class Listener {
   Awaitable<void> tell_used_late();
   Awaitable<void> note_refs();
   Awaitable<bool> act_on(domain::IntentId id);
+  std::optional<store::Move> plain_settle(const domain::IntentId& id);
+  Awaitable<std::vector<domain::IntentId>> settle_plain(std::vector<domain::IntentId> ids);
+  Awaitable<std::vector<domain::IntentId>> settle_page(std::vector<store::Move> moves);
   Awaitable<std::optional<bool>> still_canonical(const Inclusion& inclusion);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
                        domain::Evidence evidence);

@@ -37,6 +37,7 @@ Awaitable<void> Listener::act() {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 
   try {
+    ids = co_await settle_plain(std::move(ids));
     for (std::size_t from = 0; from < ids.size(); from += page) {
       std::vector<Awaitable<bool>> acts;
       for (std::size_t i = from; i < std::min(ids.size(), from + page); ++i) {

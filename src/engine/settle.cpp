@@ -117,10 +117,12 @@ Awaitable<Delivery::Flow> Delivery::next_step() {
   }
   if (facts_.slot && unit_.is_next(*facts_.slot)) facts_.slot_is_lowest = true;
   domain::Step next = domain::decide(facts_, seen_, core_.policy_for(unit_), now());
-  log::debug("step", {{"intent", domain::text(facts_.intent.id)},
-                      {"ref", facts_.intent.ref.hex()},
-                      {"state", domain::to_text(facts_.intent.state)},
-                      {"step", domain::name_of(next)}});
+  if (log::is_on(log::Level::debug)) {
+    log::debug("step", {{"intent", domain::text(facts_.intent.id)},
+                        {"ref", facts_.intent.ref.hex()},
+                        {"state", domain::to_text(facts_.intent.state)},
+                        {"step", domain::name_of(next)}});
+  }
   co_return co_await std::visit([this](auto& act) { return on(std::move(act)); }, next);
 }
 

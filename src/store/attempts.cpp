@@ -98,7 +98,7 @@ Result<domain::Facts> store_attempt(Txn& txn, const AttemptToStore& wanted) {
     save_slot(txn, row->slot, wanted.now_ms);
   }
   save_version(txn, payment->row, wanted.now_ms);
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 Result<void> record_post(Txn& txn, const PostRecord& record) {

@@ -39,7 +39,7 @@ Result<domain::Facts> record_rebroadcast(Txn& txn, const Rebroadcast& done) {
   event.version = payment->intent().version;
   event.request = done.request;
   add_event(txn, payment->row.row, event);
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 std::vector<AccountNumbers> account_numbers(Txn& txn) {

@@ -210,7 +210,7 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
                   "the payment has ended as " + std::string(domain::to_text(intent.state)));
   }
   // Asked already: only the request is new, so that its repetition gets its answer.
-  if (intent.cancel_asked && !by.request) return payment->facts();
+  if (intent.cancel_asked && !by.request) return std::move(*payment).facts();
   if (!intent.cancel_asked) {
     intent.cancel_asked = true;
     save_standing(txn, payment->row, by.now_ms);
@@ -224,7 +224,7 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
   event.version = intent.version;
   event.request = by.request;
   add_event(txn, payment->row.row, event);
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 namespace {

@@ -327,7 +327,14 @@ Result<domain::Facts> move_intent(Txn& txn, const Move& move) {
   Mover mover(txn, move);
   const auto moved = mover.run();
   if (moved.has_error()) return moved.error();
-  return mover.payment().facts();
+  return mover.take().facts();
+}
+
+std::vector<Result<domain::Facts>> move_intents(Txn& txn, std::span<const Move> moves) {
+  std::vector<Result<domain::Facts>> out;
+  out.reserve(moves.size());
+  for (const Move& move : moves) out.push_back(move_intent(txn, move));
+  return out;
 }
 
 }  // namespace holdfast::store

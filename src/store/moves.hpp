@@ -17,6 +17,7 @@ class Mover {
   /// True: moved. False: it was there already, and nothing changed (but for the ack asked for).
   Result<bool> run();
   const Payment& payment() const { return payment_; }
+  Payment take() { return std::move(payment_); }
 
  private:
   Result<void> load();

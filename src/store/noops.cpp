@@ -137,7 +137,7 @@ Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted) {
   if (row == nullptr) return not_signable("the slot is not " + text(wanted.id) + "'s");
   const auto ours = check_epoch(row->epoch, wanted.epoch, row->slot.account);
   if (ours.has_error()) return ours.error();
-  if (row->slot.handed_over) return payment->facts();
+  if (row->slot.handed_over) return std::move(*payment).facts();
   if (!domain::is_signed_and_unconsumed(row->slot.state)) {
     return not_signable("the slot is " + std::string(domain::to_text(row->slot.state)));
   }
@@ -148,7 +148,7 @@ Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted) {
                 number_of_account(row->slot.sequence, row->slot.account) +
                     ": handed to the account, " + wanted.why,
                 "", payment->intent().version, wanted.now_ms);
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 Result<domain::AttemptId> store_noop(Txn& txn, const NoopToStore& wanted) {

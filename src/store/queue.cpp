@@ -103,7 +103,7 @@ std::vector<Leased> lease_jobs(Txn& txn, const LeaseRequest& wanted) {
     const domain::Intent& intent = job.payment.intent();
     Leased leased;
     leased.lease = {{intent.id, intent.ref}, receipt, job.deliveries, job.lapsed_leases};
-    leased.facts = job.payment.facts();
+    leased.facts = std::move(job.payment).facts();
     out.push_back(std::move(leased));
   }
   return out;

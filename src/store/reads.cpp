@@ -50,9 +50,9 @@ std::optional<domain::Intent> find_by_ref(Txn& txn, const domain::Ref& ref) {
 }
 
 std::optional<domain::Facts> find_facts(Txn& txn, const domain::IntentId& id) {
-  const auto payment = load_payment(txn, id);
+  auto payment = load_payment(txn, id);
   if (!payment) return std::nullopt;
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 // One statement for each shape of the filter. A list by caller or by state has an index; one by
@@ -107,7 +107,7 @@ std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
   out.reserve(payments.size());
   for (Payment& payment : payments) {
     load_rest(txn, payment);
-    out.push_back(payment.facts());
+    out.push_back(std::move(payment).facts());
   }
   return out;
 }

@@ -239,10 +239,10 @@ Result<domain::Facts> reserve_slot(Txn& txn, const domain::IntentId& id, std::ui
   const auto reservation =
       plan_reservation(txn, *payment, {candidates, max_unconsumed, /*fresh_if_unusable=*/false});
   if (reservation.has_error()) return reservation.error();
-  if (reservation->is_there) return payment->facts();
+  if (reservation->is_there) return std::move(*payment).facts();
   write_reservation(txn, *payment, *reservation, now_ms);
   save_version(txn, payment->row, now_ms);
-  return payment->facts();
+  return std::move(*payment).facts();
 }
 
 }  // namespace holdfast::store

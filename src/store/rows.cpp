@@ -230,14 +230,11 @@ bool Payment::has_attempt_at(domain::SlotId id) const {
                      [&](const domain::Attempt& each) { return each.slot == id; });
 }
 
-domain::Facts Payment::facts() const {
+domain::Facts Payment::facts() && {
   domain::Facts out;
-  out.intent = row.intent;
-  out.attempts = attempts;
-  out.ref_found_in = ref_found_in;
   out.newest_is_released = !slots.empty() && slots.back().slot.state == domain::SlotState::released;
   out.number_gone = number_gone;
-  const SlotRow* current = current_slot();
+  SlotRow* const current = current_slot();
   std::vector<std::pair<std::int64_t, domain::Sequence>> numbers;
   for (const SlotRow& each : slots) {
     numbers.emplace_back(each.account_row, each.slot.sequence);
@@ -248,9 +245,12 @@ domain::Facts Payment::facts() const {
   const auto end = std::unique(numbers.begin(), numbers.end());
   out.slots_taken = static_cast<std::uint32_t>(end - numbers.begin());
   if (current != nullptr) {
-    out.slot = current->slot;
+    out.slot = std::move(current->slot);
     out.slot_is_lowest = current->is_lowest;
   }
+  out.intent = std::move(row.intent);
+  out.attempts = std::move(attempts);
+  out.ref_found_in = std::move(ref_found_in);
   return out;
 }
 

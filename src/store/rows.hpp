@@ -46,7 +46,7 @@ struct Payment {
   SlotRow* find_slot(domain::SlotId id);
   domain::Attempt* find_attempt(domain::AttemptId id);
   bool has_attempt_at(domain::SlotId id) const;
-  domain::Facts facts() const;
+  domain::Facts facts() &&;
 };
 
 /// The columns read by `intent_from`, of a table named `i`; they are this many.

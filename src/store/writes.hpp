@@ -41,6 +41,9 @@ std::optional<domain::Intent> find_by_other_payer(Txn& txn, const domain::ChainI
 /// Every effect of the row happens here: enqueue, hold, reservation, post + gas, void, the slot's
 /// end; the job's ack; the event. Final evidence and proofs are checked against the rows stored.
 Result<domain::Facts> move_intent(Txn& txn, const Move& move);
+/// Each as move_intent, in this order: one that is refused changes nothing and stops none of the
+/// others.
+std::vector<Result<domain::Facts>> move_intents(Txn& txn, std::span<const Move> moves);
 /// The blocks whose finality this move stands on: its write notes them as final.
 std::vector<domain::BlockRef> final_blocks(const Move& move);
 

@@ -24,6 +24,9 @@ struct Field {
 
 using Fields = std::initializer_list<Field>;
 
+/// Would a line of this level be written? Asked first where the fields of lines that are usually
+/// not written cost something to make.
+bool is_on(Level level);
 /// One line: `event key=value …`. Below the level set, nothing is formatted.
 void write(Level level, std::string_view event, Fields fields);
 
