@@ -126,7 +126,7 @@ async function waitForAll(holdfast, all) {
   for (let i = 0; i < 1200; ++i) {
     const now = await counts(holdfast);
     const line = ["created", "authorized", "settling", "confirming", "settled", "failed",
-      "needs_review"].map((state) => `${state} ${now[state] ?? 0}`).join("  ");
+      "needs_review"].map((state) => `${state} ${String(now[state] ?? 0).padStart(3)}`).join("  ");
     if (process.stdout.isTTY) process.stdout.write(`\r${seconds()} s  ${line}  `);
     else if (i % 20 === 0) say(line);
     if (now.settled === all) {

@@ -18,6 +18,7 @@ try {
   ({ token } = await deployToken(anvil.url, [payer.address, sender.address], 1_000_000_000n));
   holdfast = await Holdfast.create({
     binary, folder, rpcUrl: anvil.url, token, accounts: [sender],
+    sections: "[x402]\nenabled = true", scopes: ["pay", "payout", "ops", "x402"],
   });
   await holdfast.start();
 } catch (error) {
@@ -40,7 +41,7 @@ export PAYEE=${payee}
 console.log(`holdfast  ${holdfast.url}
 node      ${anvil.url}
 asset     ${token}  (a token of 6 decimals)
-payer     ${payer.address}  has 1000000000
+payer     ${payer.address}  (has 1000000000 base units of it)
 payee     ${payee}
 
 In another terminal:  . build/sandbox/env

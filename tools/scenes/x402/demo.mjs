@@ -70,8 +70,9 @@ async function killInTheMiddle(world, facilitator) {
     if (now > before) break;
     await sleep(10);
   }
-  await facilitator.kill();
+  // Told first: what the kill does to the shop's request is told as soon as it is noticed.
   tell(`SIGKILL to ${facilitator.name}: its transaction is out, nobody was answered yet`);
+  await facilitator.kill();
   await sleep(500);
   await facilitator.start();
   tell(`${facilitator.name} runs again, on the same store`);
