@@ -65,7 +65,7 @@ TEST_CASE("load options: a refusal names the option and the limit") {
   CHECK(refusal({"--fault-rate", "0.95"}) == "--fault-rate is a number from 0 to 0.9, not '0.95'");
   CHECK(refusal({"--fault-rate", "1e-2"}) == "--fault-rate is a number from 0 to 0.9, not '1e-2'");
   CHECK(refusal({"--fault-rate", ""}) == "--fault-rate is a number from 0 to 0.9, not ''");
-  CHECK(refusal({"--method", "cash"}) == "--method is native or erc20, not 'cash'");
+  CHECK(refusal({"--method", "cash"}) == "--method is native, erc20 or authorization, not 'cash'");
   CHECK(refusal({"--chain", "ftp://x"}) ==
         "--chain is null, fake-node or a node's http:// URL, not 'ftp://x'");
   CHECK(refusal({"--chain", "http://127.0.0.1:8545", "--fault-rate", "0.1"}) ==
@@ -82,8 +82,12 @@ TEST_CASE("load options: a store that is there is left alone") {
   std::ofstream(file) << "somebody's";
   const std::string path = file.string();
   CHECK(refusal({"--store", path.c_str()}) ==
-        "--store names a new file, and '" + path + "' is there already");
+        "--store names a new file, and '" + path + "' is there already; --on-top adds to it");
+  CHECK(read({"--store", path.c_str(), "--on-top"}).on_top);
   std::filesystem::remove(file);
   CHECK(refusal({"--store", "/nowhere/at/all.db"}) ==
         "--store names a file in a folder that exists, and '/nowhere/at' does not");
+  CHECK(refusal({"--store", path.c_str(), "--on-top"}) ==
+        "--on-top adds to a file that is there, and '" + path + "' is not");
+  CHECK(refusal({"--on-top"}) == "--on-top goes with --store");
 }

@@ -31,6 +31,15 @@ inline constexpr std::string_view floor_help =
     "    --json\n";
 int run_floor(tools::Arguments arguments);
 
+inline constexpr std::string_view fill_help =
+    "  Makes a store with finished payments in it, through the named writes; what comes on top of "
+    "them\n"
+    "  is measured by `holdfast-load --store FILE --on-top`.\n"
+    "    --store FILE    a new file, kept\n"
+    "    --payments N    (100000)\n"
+    "    --json\n";
+int run_fill(tools::Arguments arguments);
+
 inline constexpr std::string_view queue_help =
     "  Jobs per second through the queue: all are enqueued (each with the payment it is a note "
     "of),\n"

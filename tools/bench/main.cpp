@@ -24,6 +24,7 @@ struct Verb {
 constexpr Verb verbs[] = {
     {"store", holdfast::bench::store_help, holdfast::bench::run_store},
     {"floor", holdfast::bench::floor_help, holdfast::bench::run_floor},
+    {"fill", holdfast::bench::fill_help, holdfast::bench::run_fill},
     {"queue", holdfast::bench::queue_help, holdfast::bench::run_queue},
     {"micro", holdfast::bench::micro_help, holdfast::bench::run_micro},
 };

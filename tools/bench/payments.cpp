@@ -132,7 +132,7 @@ awaitable<void> take_over(store::Store& store, std::size_t count, Accounts& out)
 }
 
 awaitable<void> Payments::run_line() {
-  while (!stopped_) co_await run_one();
+  while (!stopped_ && started_ < most_) co_await run_one();
 }
 
 awaitable<void> Payments::run_one() {

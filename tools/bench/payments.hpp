@@ -34,6 +34,8 @@ class Payments {
   boost::asio::awaitable<void> run_line();
   boost::asio::awaitable<void> run_one();
   void stop() { stopped_ = true; }
+  /// No more than these are begun.
+  void end_after(std::uint64_t count) { most_ = count; }
   std::uint64_t settled() const { return settled_; }
 
  private:
@@ -45,6 +47,7 @@ class Payments {
   const Accounts& accounts_;
   std::uint64_t started_ = 0;
   std::uint64_t settled_ = 0;
+  std::uint64_t most_ = ~std::uint64_t{0};
   bool stopped_ = false;
 };
 

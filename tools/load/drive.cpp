@@ -17,7 +17,7 @@ namespace {
 using boost::asio::awaitable;
 
 constexpr std::int64_t look_every_us = 250'000;
-constexpr std::int64_t stalled_after_us = 180'000'000;
+constexpr std::int64_t stalled_after_us = 60'000'000;
 constexpr std::int64_t fill_within_us = 600'000'000;
 constexpr std::int64_t turn_ms = 1;
 /// In one turn of the loop: whoever submits a hundred thousand at once measures nothing else.
@@ -72,9 +72,15 @@ void Drive::submit(std::uint64_t count) {
 
 awaitable<void> Drive::one(std::uint64_t number) {
   const engine::NewPayment payment = plan_.payment(number);
-  const auto answer = co_await rig_.engine().create(plan_.caller(number), payment);
+  auto answer = co_await rig_.engine().create(plan_.caller(number), payment);
+  if (answer && plan_.is_signed()) {
+    Bytes signature = plan_.signature(number, answer->intent.validity, answer->intent.ref);
+    answer = co_await rig_.engine().authorize(plan_.signer(number), answer->intent.id,
+                                              std::move(signature));
+  }
   --asking_;
-  if (!answer) {
+  // One that is known already is another run's, with the same seed.
+  if (!answer || answer->replayed) {
     ++out_.refused;
     co_return;
   }
@@ -148,7 +154,10 @@ awaitable<void> Drive::run() {
     all_submitted = over || submitted_ == options_.payments;
     if (all_submitted && in_flight == 0 && asking_ == 0) break;
     out_.stalled = at_us - moved_us > stalled_after_us || rig_.engine().broken();
-    if (out_.stalled) break;
+    if (out_.stalled) {
+      out_.why = rig_.engine().chains().front().why;
+      break;
+    }
     submit(may_submit_now());
     if (at_us - looked_us_ >= look_every_us) look();
     co_await rig_.clock().sleep(turn_ms);

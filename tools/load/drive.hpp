@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
@@ -37,6 +38,7 @@ struct Driven {
   std::uint64_t refused = 0;  ///< not accepted
   double seconds = 0;  ///< from the first submission until the last payment had ended
   bool stalled = false;  ///< gave up: nothing moved any more
+  std::string why;       ///< what the engine says of that; empty: nothing
 };
 
 class Drive {

@@ -79,7 +79,8 @@ class FakeNode::Server {
 };
 
 FakeNode::FakeNode(NodeRules rules, std::uint64_t seed, std::uint16_t port)
-    : answers_(rules, seed, ms_now<std::chrono::system_clock>() / 1000),
+    : ledger_(ms_now<std::chrono::system_clock>() / 1000),
+      answers_(rules, seed, ledger_),
       server_(std::make_unique<Server>(*this, port)) {
   server_->start();
   thread_ = std::thread([this] {

@@ -30,12 +30,13 @@ class FakeNode {
   /// Ends all connections and joins the thread.
   void stop();
   /// Once stopped.
-  std::vector<Moved>& books() { return answers_.ledger().books(); }
+  std::vector<Moved>& books() { return ledger_.books(); }
 
  private:
   class Server;
   std::string body_for(const std::string& request);
 
+  Ledger ledger_;
   NodeAnswers answers_;
   std::atomic<std::uint64_t> calls_ = 0;
   std::atomic<std::uint64_t> requests_ = 0;

@@ -27,8 +27,25 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return ratio(static_cast<double>(part), whole);
 }
 
-void add_used(tools::Report& out, std::uint64_t payments, std::uint64_t most_in_flight,
+/// Names in their order, with a value or, where the engine ran in another process, none.
+class UsedLines {
+ public:
+  UsedLines(tools::Report& out, bool known) : out_(out), known_(known) {}
+  void add(const char* key, const char* label, std::uint64_t value) {
+    known_ ? out_.add(key, label, value) : out_.add_unknown(key, label);
+  }
+  void add(const char* key, const char* label, double value, int decimals) {
+    known_ ? out_.add(key, label, value, decimals) : out_.add_unknown(key, label);
+  }
+
+ private:
+  tools::Report& out_;
+  bool known_;
+};
+
+void add_used(tools::Report& report, std::uint64_t payments, std::uint64_t most_in_flight,
               const Used& used) {
+  UsedLines out(report, used.is_ours);
   const std::uint64_t grown =
       used.after.rss_peak_bytes - std::min(used.after.rss_peak_bytes, used.before.rss_bytes);
   out.add("row_writes_per_payment", "row writes a payment", ratio(used.row_writes, payments), 2);
@@ -76,12 +93,20 @@ tools::Report figures(Driven& driven, std::span<const Moved> moved, const Audit&
   out.add("faults", "posts that went wrong on purpose", used.faults);
   percentiles("confirming", "accepted to confirming", driven.confirming);
   percentiles("settled", "accepted to settled", driven.settled);
+  const char* const posted_label = "accepted to posted, p99 ms";
   if (posted.count() > 0) {
-    out.add("broadcast_p99_ms", "accepted to posted, p99 ms", posted.percentile_ms(0.99), 1);
+    out.add("broadcast_p99_ms", posted_label, posted.percentile_ms(0.99), 1);
+  } else {
+    out.add_unknown("broadcast_p99_ms", posted_label);
   }
   out.add("most_in_flight", "most in flight", driven.most_in_flight);
-  if (used.is_ours) add_used(out, payments, driven.most_in_flight, used);
-  if (used.restart_ms) out.add("restart_ms", "restart with these open, ms", *used.restart_ms, 1);
+  add_used(out, payments, driven.most_in_flight, used);
+  const char* const restart_label = "restart with these open, ms";
+  if (used.restart_ms) {
+    out.add("restart_ms", restart_label, *used.restart_ms, 1);
+  } else {
+    out.add_unknown("restart_ms", restart_label);
+  }
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace holdfast::load {
 
 /// What was used between the first submission and the last ending.
 struct Used {
-  /// The engine ran in this process, so what it used is known: else it is left out.
+  /// The engine ran in this process, so what it used is known: else it is null.
   bool is_ours = true;
   tools::ProcessUse before;
   tools::ProcessUse after;

@@ -46,10 +46,9 @@ std::optional<std::uint32_t> Ledger::sender_of(const domain::TxHash& hash, ByteV
   return account_of({evm::to_checksum(read->sender)});
 }
 
-Ledger::Ledger(std::int64_t now_s) {
-  blocks_.push_back({.ref = {0, domain::BlockHash{sha256(as_bytes("the first block"))}},
-                     .parent = {},
-                     .time_s = now_s});
+Ledger::Ledger(std::int64_t now_s, const std::optional<domain::BlockRef>& first) {
+  const domain::BlockRef from_nothing{0, domain::BlockHash{sha256(as_bytes("the first block"))}};
+  blocks_.push_back({.ref = first.value_or(from_nothing), .parent = {}, .time_s = now_s});
 }
 
 void Ledger::note_sender(const domain::TxHash& hash, const domain::Address& sender) const {
@@ -105,11 +104,14 @@ void Ledger::mine(std::int64_t now_s, std::size_t most) {
 void Ledger::mine_tx(Block& block, Account& account, Tx tx) {
   const std::uint64_t place = block.first + block.count++;
   tx.height = block.ref.height;
+  // As the token has it: an authorization is used once, a second use reverts. Its signature was
+  // judged by the engine, and is not looked at here.
+  if (tx.says.authorization) tx.succeeded = uses_.try_emplace(*tx.says.authorization, place).second;
   waiting_.erase(tx.hash);
   places_.emplace(tx.hash, place);
   account.mined.emplace(account.count, place);
   ++account.count;
-  if (!tx.says.amount.is_zero()) {
+  if (tx.succeeded && !tx.says.amount.is_zero()) {
     books_.push_back({tx.says.ref ? head_of(tx.says.ref->view()) : 0, head_of(tx.says.payee.view()),
                       tx.says.amount.to_u64().value_or(0), tx.posted_us});
   }
@@ -120,6 +122,7 @@ void Ledger::forget_old() {
   while (mined_.size() > most_remembered) {
     const Tx& oldest = mined_.front();
     places_.erase(oldest.hash);
+    if (oldest.says.authorization && oldest.succeeded) uses_.erase(*oldest.says.authorization);
     accounts_[oldest.account].mined.erase(oldest.says.nonce);
     mined_.pop_front();
     ++forgotten_;
@@ -131,7 +134,8 @@ const Ledger::Tx* Ledger::at(std::uint64_t place) const {
 }
 
 const Ledger::Block* Ledger::block(std::uint64_t height) const {
-  return height < blocks_.size() ? &blocks_[height] : nullptr;
+  const std::uint64_t first = blocks_.front().ref.height;
+  return height >= first && height - first < blocks_.size() ? &blocks_[height - first] : nullptr;
 }
 
 const Ledger::Tx* Ledger::mined(const domain::TxHash& hash) const {
@@ -154,6 +158,11 @@ const Ledger::Tx* Ledger::mined(const domain::Address& account, std::uint64_t nu
   const auto& mined = accounts_[known->second].mined;
   const auto place = mined.find(number);
   return place == mined.end() ? nullptr : at(place->second);
+}
+
+const Ledger::Tx* Ledger::use(const AuthorizationKey& key) const {
+  const auto place = uses_.find(key);
+  return place == uses_.end() ? nullptr : at(place->second);
 }
 
 Ledger::Counts Ledger::counts(const domain::Address& account) const {

@@ -30,6 +30,7 @@ class Ledger {
     std::uint32_t account = 0;
     std::int64_t posted_us = 0;
     std::uint64_t height = 0;  ///< 0: it waits
+    bool succeeded = true;  ///< once mined
   };
   struct Block {
     domain::BlockRef ref;
@@ -43,7 +44,8 @@ class Ledger {
     std::uint64_t pending = 0;  ///< and those that wait in an unbroken line behind them
   };
 
-  explicit Ledger(std::int64_t now_s);
+  /// `first`: the block that it goes on from, where it is not the chain's first.
+  explicit Ledger(std::int64_t now_s, const std::optional<domain::BlockRef>& first = {});
 
   /// Who signed these bytes, for whoever knows it already: else the key is recovered from them.
   void note_sender(const domain::TxHash& hash, const domain::Address& sender) const;
@@ -64,6 +66,8 @@ class Ledger {
   const Tx* mined(const domain::Address& account, std::uint64_t number) const;
   Counts counts(const domain::Address& account) const;
   const domain::Address& sender(const Tx& tx) const { return accounts_[tx.account].name; }
+  /// The transaction that used this authorization; null: none, or one that is forgotten.
+  const Tx* use(const AuthorizationKey& key) const;
   std::vector<Moved>& books() { return books_; }
 
  private:
@@ -86,7 +90,8 @@ class Ledger {
   std::uint64_t forgotten_ = 0;
   std::unordered_map<domain::TxHash, std::uint64_t> places_;
   std::unordered_map<domain::TxHash, std::uint32_t> waiting_;  ///< whose pool it is in
-  std::vector<Block> blocks_;  ///< by height
+  std::unordered_map<AuthorizationKey, std::uint64_t, AuthorizationKeyHash> uses_;  ///< place
+  std::vector<Block> blocks_;  ///< by height, from the first on
   std::vector<Moved> books_;
 };
 

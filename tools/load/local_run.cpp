@@ -64,6 +64,7 @@ Audit audit_of(const Driven& driven, Ran& ran, std::vector<Recorded>& records) {
 Ran run_on_file(const Options& options, const std::string& file, Rig& rig, Drive& drive,
                 std::vector<Recorded>& records) {
   Ran out;
+  const std::uint64_t bytes_before = options.on_top ? std::filesystem::file_size(file) : 0;
   rig.run(measure(rig, drive, out.used));
   const Driven& driven = drive.result();
   if (options.restart && !driven.stalled) {
@@ -74,7 +75,8 @@ Ran run_on_file(const Options& options, const std::string& file, Rig& rig, Drive
   rig.run(finish(rig, out));
   records = rig.records();
   rig.store().close();
-  out.used.db_bytes = std::filesystem::file_size(file);
+  const std::uint64_t bytes = std::filesystem::file_size(file);
+  out.used.db_bytes = bytes - std::min(bytes, bytes_before);
   return out;
 }
 
@@ -99,7 +101,8 @@ int run_local(const Options& options, const std::string& command, const Drive::S
   report.print(options.json);
   if (!options.report.empty()) write_page(options.report, page(command, driven, report));
   if (driven.stalled) {
-    std::cerr << "holdfast-load: payments stopped moving, the run was cut short\n";
+    std::cerr << "holdfast-load: payments stopped moving, the run was cut short";
+    std::cerr << (driven.why.empty() ? "" : ": " + driven.why) << '\n';
   }
   if (driven.refused > 0) {
     std::cerr << "holdfast-load: " << driven.refused << " payments were not accepted\n";

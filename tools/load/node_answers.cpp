@@ -2,8 +2,10 @@
 
 #include <boost/json/serialize.hpp>
 
+#include "evm/eip3009.hpp"
 #include "evm/erc20.hpp"
 #include "evm/logs.hpp"
+#include "token.hpp"
 
 namespace holdfast::load {
 
@@ -39,7 +41,17 @@ std::string word_of(const evm::Address20& address) {
   return "0x" + std::string(24, '0') + to_hex(address.view());
 }
 
+// Of an authorization the ledger keeps no window and no signature, and nobody asks it for them.
 std::string input_of(const PostedTx& says) {
+  if (says.authorization) {
+    return to_0x(evm::encode_transfer_with_authorization({.from = says.authorization->payer,
+                                                          .to = says.payee,
+                                                          .value = says.amount,
+                                                          .valid_after = {},
+                                                          .valid_before = {},
+                                                          .nonce = says.authorization->nonce},
+                                                         evm::Signature{}));
+  }
   if (says.token) {
     return to_0x(evm::encode_transfer(
         {.to = says.payee,
@@ -52,6 +64,21 @@ std::string input_of(const PostedTx& says) {
 std::string place(const Ledger::Block& block) {
   return "\"blockNumber\":" + quantity(block.ref.height) +
          ",\"blockHash\":" + quoted(block.ref.hash.hex());
+}
+
+std::string event_text(const evm::Address20& contract, const std::vector<std::string>& topics,
+                       const std::string& data) {
+  std::string list;
+  for (const std::string& topic : topics) list += (list.empty() ? "" : ",") + quoted(topic);
+  return "{\"address\":" + quoted(contract.hex()) + ",\"topics\":[" + list +
+         "],\"data\":" + quoted(data);
+}
+
+std::string use_text(const PostedTx& says) {
+  return event_text(*says.token,
+                    {evm::topics::authorization_used.hex(), word_of(says.authorization->payer),
+                     says.authorization->nonce.hex()},
+                    "0x");
 }
 
 std::string fee_history() {
@@ -100,6 +127,12 @@ std::string NodeAnswers::member(const std::string& method, const json::array& pa
   if (method == "eth_getBalance") return result(quantity(std::uint64_t{1} << 63U));
   if (method == "eth_getCode") return result(quoted("0x6000"));
   if (method == "eth_feeHistory") return result(fee_history());
+  if (method == "eth_call") return view_call(params);
+  if (method == "eth_getLogs") return logs(params);
+  // Its accounts have money, and its token is there from the beginning.
+  if (method == "anvil_setBalance" || method == "anvil_setCode" || method == "anvil_setStorageAt") {
+    return result("null");
+  }
   return error(-32601, "the method " + std::string(method.substr(0, 40)) + " does not exist");
 }
 
@@ -171,6 +204,42 @@ std::string NodeAnswers::count(const json::array& params) {
   return result(quantity(text_at(params, 1) == "pending" ? counts.pending : counts.mined));
 }
 
+std::string NodeAnswers::view_call(const json::array& params) const {
+  const json::object* const call = params.empty() ? nullptr : params[0].if_object();
+  const json::value* const to = call == nullptr ? nullptr : call->if_contains("to");
+  const json::value* data = call == nullptr ? nullptr : call->if_contains("data");
+  if (data == nullptr && call != nullptr) data = call->if_contains("input");
+  if (to == nullptr || !to->is_string() || data == nullptr || !data->is_string()) {
+    return error(-32602, "invalid call");
+  }
+  const auto contract = evm::parse_address(std::string(to->get_string()));
+  const auto bytes = from_hex(std::string(data->get_string()));
+  if (!contract || !bytes || contract->view().empty()) return error(-32602, "invalid call");
+  if (*contract != token_domain(rules_.chain_number).verifying_contract) return result("\"0x\"");
+  const auto answer =
+      token_answer(*bytes, rules_.chain_number,
+                   [this](const AuthorizationKey& key) { return ledger_.use(key) != nullptr; });
+  return answer ? result(quoted(to_0x(*answer))) : error(3, "execution reverted");
+}
+
+// The one thing that is looked for so: the use of an authorization, whatever the range.
+std::string NodeAnswers::logs(const json::array& params) const {
+  const json::object* const filter = params.empty() ? nullptr : params[0].if_object();
+  const json::value* const topics = filter == nullptr ? nullptr : filter->if_contains("topics");
+  if (topics == nullptr || !topics->is_array() || topics->get_array().size() != 3) {
+    return error(-32602, "invalid filter");
+  }
+  const auto payer = evm::Bytes32::from_text(text_at(topics->get_array(), 1));
+  const auto nonce = evm::Bytes32::from_text(text_at(topics->get_array(), 2));
+  if (!payer || !nonce) return error(-32602, "invalid filter");
+  const AuthorizationKey key{*evm::Address20::from(payer->view().last(evm::Address20::size)),
+                             *nonce};
+  const Ledger::Tx* const tx = ledger_.use(key);
+  if (tx == nullptr) return result("[]");
+  return result('[' + use_text(tx->says) + ",\"transactionHash\":" + quoted(tx->hash.hex()) + ',' +
+                place(*ledger_.block(tx->height)) + ",\"logIndex\":\"0x0\"}]");
+}
+
 std::string NodeAnswers::tx_by_hash(const json::array& params) {
   const auto hash = domain::TxHash::from_text(text_at(params, 0));
   const Ledger::Tx* const tx = hash ? ledger_.known(*hash) : nullptr;
@@ -200,16 +269,23 @@ std::string NodeAnswers::tx_text(const Ledger::Tx& tx) const {
 std::string NodeAnswers::receipt_text(const Ledger::Tx& tx) const {
   const Ledger::Block& block = *ledger_.block(tx.height);
   std::string out = "{\"transactionHash\":" + quoted(tx.hash.hex()) + ',' + place(block);
-  out += R"(,"status":"0x1","from":)" + quoted(ledger_.sender(tx).value);
+  out += tx.succeeded ? R"(,"status":"0x1")" : R"(,"status":"0x0")";
+  out += ",\"from\":" + quoted(ledger_.sender(tx).value);
   out += ",\"gasUsed\":" + quantity(gas_of_a_transfer);
   out += ",\"effectiveGasPrice\":" + quantity(gas_price);
   out += ",\"logs\":[";
-  if (tx.says.token) {
-    const auto sender = evm::parse_address(ledger_.sender(tx).value);
-    out += "{\"address\":" + quoted(tx.says.token->hex()) + ",\"topics\":[";
-    out += quoted(evm::topics::transfer.hex()) + ',' + quoted(word_of(*sender)) + ',';
-    out += quoted(word_of(tx.says.payee)) + "],\"data\":";
-    out += quoted(to_0x(tx.says.amount.big_endian())) + '}';
+  if (tx.says.token && tx.succeeded) {
+    evm::Address20 from;
+    if (tx.says.authorization) {
+      from = tx.says.authorization->payer;
+      out += use_text(tx.says) + "},";
+    } else {
+      from = *evm::parse_address(ledger_.sender(tx).value);
+    }
+    out += event_text(*tx.says.token,
+                      {evm::topics::transfer.hex(), word_of(from), word_of(tx.says.payee)},
+                      to_0x(tx.says.amount.big_endian())) +
+           '}';
   }
   return out + "]}";
 }

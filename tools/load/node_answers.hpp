@@ -19,12 +19,12 @@ struct NodeRules {
 
 class NodeAnswers {
  public:
-  NodeAnswers(NodeRules rules, std::uint64_t seed, std::int64_t now_s)
-      : rules_(rules), dice_(seed), ledger_(now_s) {}
+  /// `ledger` outlives it.
+  NodeAnswers(NodeRules rules, std::uint64_t seed, Ledger& ledger)
+      : rules_(rules), dice_(seed), ledger_(ledger) {}
 
   /// The response object for one request object. `now_ms` is monotonic, `now_s` wall time.
   std::string answer(const boost::json::value& request, std::int64_t now_ms, std::int64_t now_s);
-  Ledger& ledger() { return ledger_; }
   std::uint64_t faults() const { return faults_; }
 
  private:
@@ -34,6 +34,8 @@ class NodeAnswers {
   std::string block(const boost::json::array& params);
   std::string receipts(const boost::json::array& params);
   std::string count(const boost::json::array& params);
+  std::string view_call(const boost::json::array& params) const;
+  std::string logs(const boost::json::array& params) const;
   std::string tx_by_hash(const boost::json::array& params);
   std::string receipt_by_hash(const boost::json::array& params);
   const Ledger::Block* block_at(const boost::json::array& params);
@@ -42,7 +44,7 @@ class NodeAnswers {
 
   NodeRules rules_;
   Dice dice_;
-  Ledger ledger_;
+  Ledger& ledger_;
   std::int64_t now_ms_ = 0;
   std::int64_t now_s_ = 0;
   std::int64_t last_block_ms_ = 0;

@@ -1,7 +1,12 @@
 #include "null_chain.hpp"
 
+#include <limits>
 #include <utility>
 
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include "evm/method_names.hpp"
 #include "evm/transaction.hpp"
 
 namespace holdfast::load {
@@ -22,17 +27,29 @@ evm::EvmOptions evm_options(const NullChainOptions& options) {
 
 }  // namespace
 
-boost::asio::awaitable<evm::Answer> NullChain::NoNode::call(std::string, boost::json::array) {
-  co_return ports::NotSent{"the null chain has no node"};
+boost::asio::awaitable<evm::Answer> NullChain::InProcess::call(std::string method,
+                                                               boost::json::array params) {
+  ++chain_.calls_;
+  const boost::json::value request =
+      boost::json::object{{"id", 1}, {"method", std::move(method)}, {"params", std::move(params)}};
+  const std::int64_t wall_s = chain_.clock_.wall_ms() / 1000;
+  const boost::json::value answer =
+      boost::json::parse(chain_.answers_.answer(request, chain_.clock_.mono_ms(), wall_s));
+  const boost::json::value* const result = answer.get_object().if_contains("result");
+  if (result == nullptr) co_return ports::Unknown{"the null chain does not say", false};
+  co_return *result;
 }
 
 NullChain::NullChain(NullChainOptions options, ports::Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
-      shape_(evm_options(options_), no_node_, clock),
+      ledger_(clock.wall_ms() / 1000, options_.first),
+      // No blocks of its own accord: those are made by head().
+      answers_({.block_ms = std::numeric_limits<std::int64_t>::max()}, options_.seed, ledger_),
+      rpc_(*this),
+      shape_(evm_options(options_), rpc_, clock),
       info_(shape_.info()),
-      dice_(options_.seed),
-      ledger_(clock.wall_ms() / 1000) {}
+      dice_(options_.seed) {}
 
 Result<domain::Address> NullChain::parse_address(std::string_view text) const {
   return shape_.parse_address(text);
@@ -161,17 +178,24 @@ domain::MinedTx NullChain::shown(const Ledger::Tx& tx) const {
   out.hash = tx.hash;
   out.block = block.ref;
   out.block_time_s = block.time_s;
-  out.succeeded = true;
+  out.succeeded = tx.succeeded;
   out.sender = ledger_.sender(tx);
   out.sequence = {tx.says.nonce};
   out.fee_paid = domain::Amount(gas_of_a_transfer * gas_price);
-  out.trailing_ref = tx.says.ref;
-  if (!tx.says.amount.is_zero()) {
-    const domain::AssetId asset =
-        tx.says.token ? domain::AssetId{evm::to_checksum(*tx.says.token)} : domain::native_asset;
-    out.transfers.push_back(
-        {asset, out.sender, {evm::to_checksum(tx.says.payee)}, tx.says.amount, 0});
+  if (!tx.says.authorization) out.trailing_ref = tx.says.ref;
+  if (!tx.succeeded || tx.says.amount.is_zero()) return out;
+  const domain::AssetId asset =
+      tx.says.token ? domain::AssetId{evm::to_checksum(*tx.says.token)} : domain::native_asset;
+  domain::Address from = out.sender;
+  if (tx.says.authorization) {
+    const AuthorizationKey& key = *tx.says.authorization;
+    from = {evm::to_checksum(key.payer)};
+    out.authorizations.push_back({.asset = asset,
+                                  .authorizer = from,
+                                  .nonce = {key.nonce.value},
+                                  .method = evm::transfer_authorization_name});
   }
+  out.transfers.push_back({asset, from, {evm::to_checksum(tx.says.payee)}, tx.says.amount, 1});
   return out;
 }
 

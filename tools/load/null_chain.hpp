@@ -13,6 +13,7 @@
 #include "dice.hpp"
 #include "evm/chain.hpp"
 #include "ledger.hpp"
+#include "node_answers.hpp"
 
 namespace holdfast::load {
 
@@ -23,6 +24,7 @@ struct NullChainOptions {
   std::int64_t block_ms = 0;  ///< at least so long between two blocks
   double fault_rate = 0;      ///< of the posts
   std::uint64_t seed = 1;
+  std::optional<domain::BlockRef> first = {};  ///< the block that it goes on from
 };
 
 /// Blocks are made when somebody asks for the head, so the chain needs no coroutine.
@@ -30,7 +32,7 @@ class NullChain final : public ports::Chain {
  public:
   NullChain(NullChainOptions options, ports::Clock& clock);
 
-  /// What is pure of the chain; it has no node. For payment methods, which read no more of it.
+  /// For payment methods: what is pure of the chain, and what they read of it.
   evm::EvmChain& shape() { return shape_; }
   std::vector<Moved>& books() { return ledger_.books(); }
   /// No blocks while held: everything posted stays in the pool.
@@ -66,21 +68,26 @@ class NullChain final : public ports::Chain {
       domain::IntentId id, domain::Terms terms) override;
 
  private:
-  /// There is no node to ask.
-  class NoNode final : public evm::Rpc {
+  /// Answers without a node what the methods ask of one.
+  class InProcess final : public evm::Rpc {
    public:
+    explicit InProcess(NullChain& chain) : chain_(chain) {}
     boost::asio::awaitable<evm::Answer> call(std::string method,
                                              boost::json::array params) override;
+
+   private:
+    NullChain& chain_;
   };
   domain::MinedTx shown(const Ledger::Tx& tx) const;
 
   NullChainOptions options_;
   ports::Clock& clock_;
-  NoNode no_node_;
+  Ledger ledger_;
+  NodeAnswers answers_;
+  InProcess rpc_;
   evm::EvmChain shape_;
   ports::ChainInfo info_;
   Dice dice_;
-  Ledger ledger_;
   std::int64_t last_block_ms_ = 0;
   bool held_ = false;
   std::uint64_t calls_ = 0;

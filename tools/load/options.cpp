@@ -20,16 +20,23 @@ ChainKind chain_from(const std::string& text) {
 Method method_from(const std::string& text) {
   if (text == "native") return Method::native;
   if (text == "erc20") return Method::erc20;
-  throw tools::UsageError("--method is native or erc20, not '" + text + "'");
+  if (text == "authorization") return Method::authorization;
+  throw tools::UsageError("--method is native, erc20 or authorization, not '" + text + "'");
 }
 
-// A file that is there is somebody's store: the numbers on this chain would not fit it.
-void check_store(const std::string& path) {
+// A file that is there is somebody's store, unless it is said to be this harness's.
+void check_store(const std::string& path, bool on_top) {
+  if (path.empty() && on_top) throw tools::UsageError("--on-top goes with --store");
   if (path.empty()) return;
   const std::filesystem::path file(path);
   std::error_code ignored;
-  if (std::filesystem::exists(file, ignored)) {
-    throw tools::UsageError("--store names a new file, and '" + path + "' is there already");
+  const bool is_there = std::filesystem::exists(file, ignored);
+  if (is_there && !on_top) {
+    throw tools::UsageError("--store names a new file, and '" + path +
+                            "' is there already; --on-top adds to it");
+  }
+  if (!is_there && on_top) {
+    throw tools::UsageError("--on-top adds to a file that is there, and '" + path + "' is not");
   }
   const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder, ignored)) {
@@ -38,12 +45,9 @@ void check_store(const std::string& path) {
   }
 }
 
-// Its blocks are its own, it has no token of ours, and nothing of it goes wrong on purpose.
+// Its blocks are its own, and nothing of it goes wrong on purpose.
 void check_node(const Options& options) {
   if (options.chain != ChainKind::node) return;
-  if (options.method != Method::native) {
-    throw tools::UsageError("--method is native with a node's URL as --chain");
-  }
   if (options.fault_rate > 0) {
     throw tools::UsageError("--fault-rate needs --chain null or --chain fake-node");
   }
@@ -69,7 +73,14 @@ void check_target(const Options& options) {
 
 }  // namespace
 
-std::string_view to_text(Method method) { return method == Method::native ? "native" : "erc20"; }
+std::string_view to_text(Method method) {
+  switch (method) {
+    case Method::native: return "native";
+    case Method::erc20: return "erc20";
+    case Method::authorization: break;
+  }
+  return "authorization";
+}
 
 std::string_view help() {
   return "usage: holdfast-load [options]\n"
@@ -83,7 +94,8 @@ std::string_view help() {
          "  --chain http://…   a development node (anvil) with chain id 31337\n"
          "  --target http://…  a running holdfast, over HTTP; with --chain, its node's URL\n"
          "  --token-env NAME   the variable that holds its key\n"
-         "  --method M         native (default) or erc20: payouts\n"
+         "  --method M         native (default) or erc20: payouts; authorization: EIP-3009,\n"
+         "                     signed by payers made for the run\n"
          "  --payments N       1 to 100000000 (10000)\n"
          "  --in-flight N      submitted and not yet settled, 1 to 1000000 (1000)\n"
          "  --accounts N       that pay, 1 to 1024 (32)\n"
@@ -95,6 +107,8 @@ std::string_view help() {
          "                     open, and the time until all are driven again (restart_ms)\n"
          "  --seed N           of keys, payments and faults (1)\n"
          "  --store PATH       a new file, kept; otherwise one is made and removed\n"
+         "  --on-top           PATH is there: a store of `holdfast-bench fill`, or of a run with\n"
+         "                     another seed; it keeps what is in it\n"
          "  --report DIR       writes DIR/index.html: the figures with plots, for a browser\n"
          "  --json             one object instead of a table\n"
          "\n"
@@ -120,12 +134,16 @@ Options read_options(tools::Arguments arguments) {
   out.fault_rate = arguments.decimal("--fault-rate", 0, 0, 0.9);
   out.seed = arguments.number("--seed", 1, 0, std::numeric_limits<std::uint64_t>::max());
   out.store = arguments.text("--store", "");
+  out.on_top = arguments.flag("--on-top");
   out.restart = arguments.flag("--restart");
   out.report = arguments.text("--report", "");
   arguments.finish();
-  check_store(out.store);
+  check_store(out.store, out.on_top);
   if (out.restart && (out.chain != ChainKind::null || out.fault_rate > 0)) {
     throw tools::UsageError("--restart needs --chain null, and no --fault-rate");
+  }
+  if (out.on_top && out.chain != ChainKind::null) {
+    throw tools::UsageError("--on-top needs --chain null");
   }
   check_node(out);
   check_target(out);

@@ -18,6 +18,7 @@ enum class ChainKind {
 enum class Method {
   native,  ///< a payout of the chain's own money
   erc20,   ///< a payout of a token
+  authorization,  ///< EIP-3009: payers sign, our accounts submit
 };
 std::string_view to_text(Method method);
 
@@ -37,6 +38,7 @@ struct Options {
   std::uint64_t seed = 1;  ///< of keys, payments and faults
   bool restart = false;         ///< ends with a crash, with `in_flight` payments open
   std::string store;  ///< a file, kept; empty: a new one that is removed
+  bool on_top = false;  ///< the file is there, and keeps what is in it
   std::string report;                ///< a folder for a page with plots; empty: none
   bool json = false;
 };

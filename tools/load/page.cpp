@@ -109,7 +109,8 @@ std::string page(const std::string& command, const Driven& driven, const tools::
   for (const Plot& plot : plots(driven)) out += svg(plot);
   out += "</main><table>";
   for (const tools::Report::Line& line : figures.lines()) {
-    out += "<tr><td>" + escaped(line.label) + "</td><td>" + escaped(line.value) + "</td></tr>";
+    out += "<tr><td>" + escaped(line.label) + "</td><td>" +
+           escaped(line.value == "null" ? "–" : line.value) + "</td></tr>";
   }
   return out + "</table></body></html>\n";
 }

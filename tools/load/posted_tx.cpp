@@ -1,5 +1,6 @@
 #include "posted_tx.hpp"
 
+#include "evm/eip3009.hpp"
 #include "evm/erc20.hpp"
 #include "evm/rlp.hpp"
 
@@ -34,9 +35,17 @@ std::optional<PostedTx> read_posted(ByteView bytes) {
   }
   const bool moves_native = !value->is_zero() || data.size() <= domain::Ref::size;
   if (moves_native) return out;
+  out.token = *to;
+  if (const auto signed_call = evm::decode_transfer_with_authorization(data)) {
+    const evm::TransferAuthorization& what = signed_call->authorization;
+    out.payee = what.to;
+    out.amount = what.value;
+    out.ref = domain::Ref{what.nonce.value};
+    out.authorization = AuthorizationKey{what.from, what.nonce};
+    return out;
+  }
   const auto call = evm::decode_transfer(data);
   if (!call) return std::nullopt;
-  out.token = *to;
   out.payee = call->to;
   out.amount = call->amount;
   if (!call->ref) out.ref.reset();

@@ -9,6 +9,7 @@
 #include <holdfast/domain/ids.hpp>
 
 #include "evm/address.hpp"
+#include "token.hpp"
 
 namespace holdfast::load {
 
@@ -19,7 +20,10 @@ struct PostedTx {
   std::optional<evm::Address20> token;
   evm::Address20 payee;
   U256 amount;  ///< zero: it moves nothing (a noop)
+  /// Behind a payout's call; of an authorization its nonce, which we proposed.
   std::optional<domain::Ref> ref;
+  /// Whose tokens move, where their owner signed for it.
+  std::optional<AuthorizationKey> authorization;
 };
 
 /// Empty: no EIP-1559 transaction, or a call that is no transfer.

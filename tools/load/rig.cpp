@@ -9,7 +9,9 @@
 #include <holdfast/sqlite/sqlite.hpp>
 
 #include "evm/methods/payout.hpp"
+#include "evm/methods/transfer_authorization.hpp"
 #include "plan.hpp"
+#include "token.hpp"
 
 namespace holdfast::load {
 
@@ -33,16 +35,38 @@ store::StoreOptions store_options(const Options& options, boost::asio::any_io_ex
   return out;
 }
 
+// What a store knows as its chain's newest final block: a chain without it is not the same chain.
+std::optional<domain::BlockRef> final_block_of(const Options& options, const std::string& file) {
+  if (!options.on_top) return std::nullopt;
+  const auto reader = sqlite::open_sqlite({.path = file, .read_only = true})->open_reader();
+  sql::Statement& statement =
+      reader->prepare("SELECT final_height, final_hash FROM chains WHERE chain = $1");
+  statement.bind_text(1, chain_name);
+  std::optional<domain::BlockRef> out;
+  if (statement.step()) {
+    const auto hash = domain::BlockHash::from(statement.get_blob(1));
+    const auto height = static_cast<std::uint64_t>(statement.get_int(0));
+    if (hash && height > 0) out = domain::BlockRef{height, *hash};
+  }
+  statement.reset();
+  return out;
+}
+
 }  // namespace
 
 Rig::Rig(const Options& options, const std::string& file)
     : options_(options),
       file_(file),
       keys_(make_keys(options.seed, options.accounts)),
-      world_(make_world(options, context_->get_executor(), clock_)),
-      method_(std::make_unique<evm::Payout>(
-          evm::PayoutOptions{{domain::native_asset, domain::AssetId{token}}}, world_->shape())) {
+      world_(make_world(options, context_->get_executor(), clock_, final_block_of(options, file))) {
+  const domain::AssetId asset{token};
+  methods_.push_back(std::make_unique<evm::Payout>(
+      evm::PayoutOptions{{domain::native_asset, asset}}, world_->shape()));
+  methods_.push_back(std::make_unique<evm::TransferAuthorizationMethod>(
+      evm::TransferAuthorizationOptions{.assets = {{asset, token_name, token_version}}},
+      world_->shape()));
   open();
+  others_to_ = newest_row();
 }
 
 Rig::~Rig() {
@@ -54,8 +78,8 @@ Rig::~Rig() {
 void Rig::open() {
   store_ = std::make_unique<store::Store>(sqlite::open_sqlite({.path = file_}),
                                           store_options(options_, context_->get_executor()));
-  engine::Parts parts{*store_,         clock_, entropy_, *keys_.signer, {&world_->chain()},
-                      {method_.get()}, {}};
+  engine::Parts parts{*store_, clock_, entropy_, *keys_.signer, {&world_->chain()}, {}, {}};
+  for (const auto& method : methods_) parts.methods.push_back(method.get());
   for (const domain::Address& account : keys_.accounts) {
     parts.accounts.push_back({world_->chain().info().id, account, {}});
   }
@@ -91,9 +115,19 @@ boost::asio::awaitable<std::uint64_t> Rig::row_writes() {
       [](store::Txn& txn) { return static_cast<std::uint64_t>(txn.db().total_changes()); });
 }
 
+std::int64_t Rig::newest_row() const {
+  const auto reader = sqlite::open_sqlite({.path = file_, .read_only = true})->open_reader();
+  sql::Statement& statement = reader->prepare("SELECT coalesce(max(row), 0) FROM intents");
+  statement.step();
+  const std::int64_t out = statement.get_int(0);
+  statement.reset();
+  return out;
+}
+
 std::vector<Recorded> Rig::records() const {
   const auto reader = sqlite::open_sqlite({.path = file_, .read_only = true})->open_reader();
-  sql::Statement& statement = reader->prepare("SELECT ref, state FROM intents");
+  sql::Statement& statement = reader->prepare("SELECT ref, state FROM intents WHERE row > $1");
+  statement.bind_int(1, others_to_);
   std::vector<Recorded> out;
   while (statement.step()) {
     const auto state = domain::intent_state_from(statement.get_text(1));

@@ -44,21 +44,23 @@ class Rig {
 
   /// Rows changed so far by the writing connection.
   boost::asio::awaitable<std::uint64_t> row_writes();
-  /// Where every payment stands, read beside the engine.
+  /// Where every payment of this run stands, read beside the engine.
   std::vector<Recorded> records() const;
 
  private:
   void open();
+  std::int64_t newest_row() const;
 
   Options options_;
   std::string file_;
+  std::int64_t others_to_ = 0;  ///< the last row that was there before
   std::unique_ptr<boost::asio::io_context> context_ = std::make_unique<boost::asio::io_context>(1);
   app::SystemClock clock_;
   app::SystemEntropy entropy_;
   Keys keys_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<World> world_;
-  std::unique_ptr<ports::Method> method_;
+  std::vector<std::unique_ptr<ports::Method>> methods_;
   std::unique_ptr<engine::Engine> engine_;
 };
 

@@ -14,8 +14,6 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "plan.hpp"
-
 namespace holdfast::load {
 
 namespace {
@@ -67,6 +65,26 @@ std::string text_of(const json::object& object, const char* key) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string{};
 }
 
+domain::Ref ref_of(const json::object& payment) {
+  const auto ref = domain::Ref::from_text(text_of(payment, "ref"));
+  if (!ref) throw std::runtime_error("the server names no ref of a payment");
+  return *ref;
+}
+
+domain::Validity window_of(const json::object& payment) {
+  const json::value* const found = payment.if_contains("validity");
+  if (found == nullptr || !found->is_object()) {
+    throw std::runtime_error("the server names no window for a signature");
+  }
+  const json::object& window = found->get_object();
+  return {window.at("after").to_number<std::int64_t>(),
+          window.at("before").to_number<std::int64_t>()};
+}
+
+bool is_turned_away(const HttpAnswer& answer) {
+  return answer.status == 429 || answer.status == 503;
+}
+
 Head head_of_hex(const std::string& hex) {
   const auto bytes = from_hex(hex);
   return bytes ? head_of(*bytes) : 0;
@@ -95,6 +113,7 @@ EndedCounts ended_counts(std::string_view metrics) {
 TargetDrive::TargetDrive(boost::asio::io_context& context, const Options& options, Shown show)
     : context_(context),
       options_(options),
+      plan_(options),
       show_(std::move(show)),
       place_(place_of(options.target)),
       token_(token_of(options)),
@@ -134,20 +153,38 @@ awaitable<void> TargetDrive::line() {
   --lines_;
 }
 
+// Names, addresses and numbers: nothing in them needs an escape.
+std::string TargetDrive::creation(std::uint64_t number) const {
+  const engine::NewPayment payment = plan_.payment(number);
+  std::string out = "{\"chain\":\"" + payment.chain;
+  out.append("\",\"method\":\"").append(payment.method);
+  out.append("\",\"asset\":\"").append(payment.asset);
+  if (!payment.payer.empty()) out.append("\",\"payer\":\"").append(payment.payer);
+  out.append("\",\"payee\":\"").append(payment.payee);
+  out.append("\",\"amount\":\"").append(payment.amount.decimal());
+  return out + "\"}";
+}
+
 awaitable<void> TargetDrive::submit(HttpLine& line, std::uint64_t number) {
-  const engine::NewPayment payment = Plan(options_).payment(number);
-  const json::object body{{"chain", payment.chain},
-                          {"method", payment.method},
-                          {"asset", payment.asset},
-                          {"payee", payment.payee},
-                          {"amount", payment.amount.decimal()}};
   const std::string key = run_ + '/' + std::to_string(number);
-  const HttpAnswer answer = co_await line.post("/v1/payment_intents", key, json::serialize(body));
-  if (answer.status == 429 || answer.status == 503) {
+  HttpAnswer answer = co_await line.post("/v1/payment_intents", key, creation(number));
+  if (is_turned_away(answer)) {
     ++out_.refused;
     co_return;
   }
-  const json::object made = object_of(answer, "a payout");
+  const json::object made = object_of(answer, "a payment");
+  if (plan_.is_signed()) {
+    const Bytes signature = plan_.signature(number, window_of(made), ref_of(made));
+    std::string target = "/v1/payment_intents/";
+    target.append(text_of(made, "id")).append("/authorize");
+    answer = co_await line.post(std::move(target), key + "/signed",
+                                "{\"signature\":\"" + to_0x(signature) + "\"}");
+    if (is_turned_away(answer)) {
+      ++out_.refused;
+      co_return;
+    }
+    (void)object_of(answer, "a signature");
+  }
   const std::int64_t accepted_us = now_us();
   out_.owed.push_back({head_of_hex(text_of(made, "ref")), head_of_hex(text_of(made, "payee")),
                        number + 1, accepted_us});
@@ -164,7 +201,8 @@ awaitable<void> TargetDrive::follow(std::string id, std::int64_t accepted_us) {
   while (!out_.stalled) {
     const std::string level = confirmed ? "settled" : "confirming";
     std::string target = "/v1/payment_intents/";
-    target.append(id).append("?wait=").append(level).append("&timeout_s=30");
+    target.append(id).append("?wait=").append(level).append(
+        "&timeout_s=20");  // less than a line's patience
     const HttpAnswer answer = co_await line.get(std::move(target));
     const std::string state = text_of(object_of(answer, "a look at a payment"), "state");
     const bool settled = state == "settled";
@@ -223,6 +261,18 @@ awaitable<void> TargetDrive::run() {
   out_.seconds = static_cast<double>(now_us() - start_us_) / 1e6;
   look(now_);
   while (following_ > 0 && !out_.stalled) co_await pause(turn_ms);
+}
+
+awaitable<std::vector<domain::Address>> TargetDrive::accounts() {
+  const json::object answer = object_of(co_await watch_.get("/v1/chains"), "its chains");
+  std::vector<domain::Address> out;
+  for (const json::value& chain : answer.at("chains").as_array()) {
+    if (text_of(chain.as_object(), "id") != chain_name) continue;
+    for (const json::value& account : chain.at("accounts").as_array()) {
+      out.push_back({std::string(account.as_string())});
+    }
+  }
+  co_return out;
 }
 
 // Newest first, so this run's come before any other's.

@@ -15,6 +15,7 @@
 #include "drive.hpp"
 #include "http_line.hpp"
 #include "options.hpp"
+#include "plan.hpp"
 
 namespace holdfast::load {
 
@@ -33,6 +34,8 @@ class TargetDrive {
   /// Submits all, and returns when all have ended or nothing moves any more. Throws runtime_error
   /// when the server does not answer.
   boost::asio::awaitable<void> run();
+  /// The accounts that pay, as the server lists them.
+  boost::asio::awaitable<std::vector<domain::Address>> accounts();
   /// How the payments stand, as the server lists them.
   boost::asio::awaitable<std::vector<Recorded>> records();
   Driven& result() { return out_; }
@@ -40,6 +43,7 @@ class TargetDrive {
  private:
   boost::asio::awaitable<void> line();
   boost::asio::awaitable<void> submit(HttpLine& line, std::uint64_t number);
+  std::string creation(std::uint64_t number) const;
   boost::asio::awaitable<void> follow(std::string id, std::int64_t accepted_us);
   boost::asio::awaitable<EndedCounts> counts();
   boost::asio::awaitable<void> pause(std::int64_t ms) const;
@@ -49,6 +53,7 @@ class TargetDrive {
 
   boost::asio::io_context& context_;
   Options options_;
+  Plan plan_;
   Shown show_;
   HttpPlace place_;
   std::string token_;

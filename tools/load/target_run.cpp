@@ -22,7 +22,7 @@ struct Seen {
 };
 
 boost::asio::awaitable<void> run_all(TargetDrive& drive, World& world, Seen& seen) {
-  co_await world.prepare({});
+  co_await world.prepare(co_await drive.accounts());
   seen.used.is_ours = false;
   co_await drive.run();
   seen.records = co_await drive.records();

@@ -8,6 +8,8 @@
 #include "evm/http_rpc.hpp"
 #include "fake_node.hpp"
 #include "null_chain.hpp"
+#include "plan.hpp"
+#include "token.hpp"
 
 namespace holdfast::load {
 
@@ -15,8 +17,7 @@ namespace {
 
 using boost::asio::awaitable;
 
-const domain::ChainId chain_id{"eip155:31337"};  // anvil's too
-constexpr std::uint64_t chain_number = 31'337;
+const domain::ChainId chain_id{chain_name};
 
 // Each account may take all of the load.
 std::uint32_t most_unconsumed(const Options& options) {
@@ -25,12 +26,14 @@ std::uint32_t most_unconsumed(const Options& options) {
 
 class NullWorld final : public World {
  public:
-  NullWorld(const Options& options, ports::Clock& clock)
+  NullWorld(const Options& options, ports::Clock& clock,
+            const std::optional<domain::BlockRef>& first)
       : chain_({.id = chain_id,
                 .max_unconsumed = most_unconsumed(options),
                 .block_ms = static_cast<std::int64_t>(options.block_ms),
                 .fault_rate = options.fault_rate,
-                .seed = options.seed},
+                .seed = options.seed,
+                .first = first},
                clock) {}
 
   ports::Chain& chain() override { return chain_; }
@@ -111,17 +114,16 @@ class NodeWorld final : public HttpWorld {
  public:
   NodeWorld(const Options& options, const boost::asio::any_io_executor& executor,
             ports::Clock& clock)
-      : HttpWorld(options, options.chain_url, 200, executor, clock) {}
+      : HttpWorld(options, options.chain_url, 200, executor, clock),
+        method_(options.method),
+        seed_(options.seed) {}
 
   awaitable<void> prepare(std::vector<domain::Address> accounts) override {
     for (const domain::Address& account : accounts) {
       boost::json::array params{account.value, "0x3635c9adc5dea00000"};  // 1000 of its money
-      const auto answer = co_await pool().call("anvil_setBalance", std::move(params));
-      if (answer.ok() == nullptr) {
-        throw std::runtime_error("the node gives its accounts no money (anvil_setBalance): " +
-                                 answer.text());
-      }
+      co_await ask("anvil_setBalance", std::move(params));
     }
+    if (method_ != Method::native) co_await place_token(accounts);
     const auto head = co_await chain().head();
     if (head.ok() == nullptr) throw std::runtime_error("the node tells no head: " + head.text());
     first_ = head.ok()->latest.height + 1;
@@ -144,14 +146,41 @@ class NodeWorld final : public HttpWorld {
   }
 
  private:
-  static void note(const domain::MinedTx& tx, std::vector<Moved>& out) {
-    for (const domain::Transfer& transfer : tx.transfers) {
-      const auto payee = from_hex(transfer.to.value);
-      out.push_back({tx.trailing_ref ? head_of(tx.trailing_ref->view()) : 0, head_of(*payee),
-                     transfer.amount.to_u64().value_or(0), 0});
+  awaitable<void> ask(std::string method, boost::json::array params) {
+    const auto answer = co_await pool().call(method, std::move(params));
+    if (answer.ok() == nullptr) {
+      throw std::runtime_error("the node does not do " + method +
+                               ", which anvil does: " + answer.text());
     }
   }
 
+  awaitable<void> place_token(const std::vector<domain::Address>& accounts) {
+    co_await ask("anvil_setCode", code_params());
+    co_await ask("anvil_setStorageAt", name_params());
+    co_await ask("anvil_setStorageAt", version_params());
+    std::vector<evm::Address20> owners;
+    if (method_ == Method::authorization) owners = Payers(seed_).all();
+    for (const domain::Address& account : accounts) {
+      if (method_ == Method::erc20) owners.push_back(*evm::parse_address(account.value));
+    }
+    for (const evm::Address20& owner : owners) {
+      co_await ask("anvil_setStorageAt", balance_params(owner));
+    }
+  }
+
+  // A transaction of ours moves one payment: its ref is behind a payout's call, or the nonce of the
+  // authorization that it used.
+  static void note(const domain::MinedTx& tx, std::vector<Moved>& out) {
+    Head ref = tx.trailing_ref ? head_of(tx.trailing_ref->view()) : 0;
+    if (!tx.authorizations.empty()) ref = head_of(tx.authorizations.front().nonce.view());
+    for (const domain::Transfer& transfer : tx.transfers) {
+      const auto payee = from_hex(transfer.to.value);
+      out.push_back({ref, head_of(*payee), transfer.amount.to_u64().value_or(0), 0});
+    }
+  }
+
+  Method method_;
+  std::uint64_t seed_;
   std::uint64_t first_ = 0;
 };
 
@@ -160,9 +189,10 @@ class NodeWorld final : public HttpWorld {
 awaitable<void> World::prepare(std::vector<domain::Address>) { co_return; }
 
 std::unique_ptr<World> make_world(const Options& options, boost::asio::any_io_executor executor,
-                                  ports::Clock& clock) {
+                                  ports::Clock& clock,
+                                  const std::optional<domain::BlockRef>& first) {
   switch (options.chain) {
-    case ChainKind::null: return std::make_unique<NullWorld>(options, clock);
+    case ChainKind::null: return std::make_unique<NullWorld>(options, clock, first);
     case ChainKind::fake_node: return std::make_unique<FakeNodeWorld>(options, executor, clock);
     case ChainKind::node: break;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -40,7 +41,9 @@ class World {
   virtual boost::asio::awaitable<std::vector<Moved>> close() = 0;
 };
 
+/// `first`: the block that a chain of ours goes on from; empty: it begins.
 std::unique_ptr<World> make_world(const Options& options, boost::asio::any_io_executor executor,
-                                  ports::Clock& clock);
+                                  ports::Clock& clock,
+                                  const std::optional<domain::BlockRef>& first = {});
 
 }  // namespace holdfast::load

@@ -18,6 +18,10 @@ void Report::add(std::string key, std::string label, double value, int decimals)
   lines_.push_back({std::move(key), std::move(label), text.str()});
 }
 
+void Report::add_unknown(std::string key, std::string label) {
+  lines_.push_back({std::move(key), std::move(label), "null"});
+}
+
 void Report::print(bool as_json) const {
   if (as_json) {
     const char* before = "{";
@@ -32,7 +36,7 @@ void Report::print(bool as_json) const {
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) {
     std::cout << std::left << std::setw(static_cast<int>(width)) << line.label << "  " << std::right
-              << std::setw(10) << line.value << '\n';
+              << std::setw(10) << (line.value == "null" ? "-" : line.value) << '\n';
   }
 }
 
