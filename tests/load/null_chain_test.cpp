@@ -136,3 +136,27 @@ TEST_CASE("null chain: faults lose answers and requests, and never a number") {
   CHECK(bench.chain.books().size() == 60);
   CHECK(bench.chain.faults() > 20);
 }
+
+TEST_CASE(
+    "null chain: who signed is taken of the signer's notes, once, and else read of the bytes") {
+  Bench bench;
+  SignerNotes notes;
+  NotingSigner signer(*bench.keys.signer, notes);
+  NullChain chain({.notes = &notes}, bench.clock);
+  ports::Order order;
+  order.sender = bench.keys.accounts[0];
+  order.call = {.target = order.sender, .value = 5, .payload = Bytes(32, Byte{7})};
+  order.fees = {.max_fee = 1'000, .priority_fee = 1, .gas_limit = 60'000};
+  const auto signature = bench.get(signer.sign(order.sender, chain.digest(order)));
+  const auto tx = *chain.seal(order, *signature.ok());
+  const auto says = read_posted(tx.bytes);
+  REQUIRE(says.has_value());
+  // Somebody else's name in the notes shows that they are asked, and that a name is used up.
+  REQUIRE(notes.take(says->signed_by) == order.sender);
+  const domain::Address other{"0x00000000000000000000000000000000000000bb"};
+  notes.note(says->signed_by, other);
+  REQUIRE(bench.get(chain.post(tx.bytes, tx.hash)).ok() != nullptr);
+  CHECK(bench.get(chain.sequences(other)).ok()->pending.value == 1);
+  CHECK(bench.get(chain.sequences(order.sender)).ok()->pending.value == 0);
+  CHECK_FALSE(notes.take(says->signed_by).has_value());
+}

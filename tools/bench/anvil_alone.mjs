@@ -43,7 +43,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Transactions a second, from the first post until the last is mined. */
 export async function anvilAlone(url, { accounts, bytes }) {
-  await post(url, accounts.map((address) => ["anvil_setBalance", [address, "0x3635c9adc5dea00000"]]));
+  const money = "0x3635c9adc5dea00000";
+  await post(url, accounts.map((address) => ["anvil_setBalance", [address, money]]));
   const began = performance.now();
   let next = 0;
   const line = async () => {
@@ -55,7 +56,8 @@ export async function anvilAlone(url, { accounts, bytes }) {
   await Promise.all(Array.from({ length: connections }, line));
   const last = keccak256(bytes.at(-1));
   for (;;) {
-    const counts = await post(url, accounts.map((each) => ["eth_getTransactionCount", [each, "latest"]]));
+    const counts = await post(url, accounts.map((address) => (
+      ["eth_getTransactionCount", [address, "latest"]])));
     const mined = counts.reduce((sum, { result }) => sum + Number(result), 0);
     if (mined === bytes.length) break;
     if (performance.now() - began > 600_000) throw new Error(`the node does not mine ${last}`);

@@ -4,8 +4,6 @@ import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { Round, runs } from "./run_list.mjs";
-import { endAll } from "./run_programs.mjs";
 import { number, rowsOf, runNames, summary, table } from "./run_report.mjs";
 
 function usage(sentence) {
@@ -49,6 +47,9 @@ function read() {
 
 const options = read();
 if (options.check) process.exit(0);
+// What comes from npm is asked for only now: a wrong option is told where nothing is installed yet.
+const { Round, runs } = await import("./run_list.mjs");
+const { endAll } = await import("./run_programs.mjs");
 
 const values = {};  // of each figure, one a round
 const told = [];  // all that the programs said
@@ -129,13 +130,15 @@ try {
   console.log(`\n${summary(rows)}`);
   for (const sentence of wrong) console.log(`not measured: ${sentence}`);
   if (options.json) {
-    const all = { machine, rounds: options.rounds, quick: options.quick, figures: rows, wrong, runs: told };
+    const { rounds, quick } = options;
+    const all = { machine, rounds, quick, figures: rows, wrong, runs: told };
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
   const good = wrong.length === 0 && rows.every((row) => row.verdict !== "missed");
   process.exitCode = good ? 0 : 1;
 } catch (error) {
-  if (!interrupted) process.stderr.write(`run: ${error.stack.split("\n").slice(0, 8).join("\n")}\n`);
+  const said = error.stack.split("\n").slice(0, 8).join("\n");
+  if (!interrupted) process.stderr.write(`run: ${said}\n`);
   process.exitCode = interrupted ? 130 : 1;
 } finally {
   await leave();

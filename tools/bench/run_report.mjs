@@ -61,7 +61,10 @@ export const figures = [
     text: "restart with 100,000 open payments",
   },
   { name: "erc20", run: "methods", unit: "/s", text: "null chain, ERC-20 payouts" },
-  { name: "authorization", run: "methods", unit: "/s", text: "null chain, signed by payers (EIP-3009)" },
+  {
+    name: "authorization", run: "methods", unit: "/s",
+    text: "null chain, signed by payers (EIP-3009)",
+  },
   { name: "lost", run: "faults", most: 0, aim: 0, text: "lost, in all runs", sums: true },
   { name: "doubled", run: "faults", most: 0, aim: 0, text: "doubled, in all runs", sums: true },
 ];
@@ -76,7 +79,7 @@ export function verdict({ least, most, aim }, median) {
   return reaches(least ?? most) ? "must" : "missed";
 }
 
-/** The rows of the table, of the values of all rounds by figure; what was not measured is left out. */
+/** The rows of the table, of all rounds' values by figure; what was not measured is left out. */
 export function rowsOf(values) {
   return figures.filter(({ name }) => values[name]?.length > 0).map((figure) => {
     const all = values[figure.name];
@@ -126,7 +129,8 @@ export function summary(rows) {
   const judged = rows.filter((row) => row.verdict !== "told");
   const missed = judged.filter((row) => row.verdict === "missed");
   const aims = judged.filter((row) => row.verdict === "aim").length;
-  const reached = `${judged.length - missed.length} of ${judged.length} figures are what they must ` +
-    `be, ${aims} what they aim at`;
-  return missed.length === 0 ? reached : `${reached}; missed: ${missed.map((row) => row.name).join(", ")}`;
+  const reached = `${judged.length - missed.length} of ${judged.length} figures are what they ` +
+    `must be, ${aims} what they aim at`;
+  if (missed.length === 0) return reached;
+  return `${reached}; missed: ${missed.map((row) => row.name).join(", ")}`;
 }

@@ -138,7 +138,7 @@ awaitable<void> Drive::run() {
   before_ = rig_.engine().stats();
   store_before_ = rig_.store().stats();
   start_us_ = now_us();
-  looked_us_ = start_us_;
+  look();
   out_.owed.reserve(std::min<std::uint64_t>(options_.payments, 1'000'000));
   std::uint64_t ended_before = 0;
   std::int64_t moved_us = start_us_;

@@ -78,8 +78,8 @@ class FakeNode::Server {
   tcp::acceptor acceptor_;
 };
 
-FakeNode::FakeNode(NodeRules rules, std::uint64_t seed, std::uint16_t port)
-    : ledger_(ms_now<std::chrono::system_clock>() / 1000),
+FakeNode::FakeNode(NodeRules rules, std::uint64_t seed, std::uint16_t port, SignerNotes* notes)
+    : ledger_(ms_now<std::chrono::system_clock>() / 1000, notes),
       answers_(rules, seed, ledger_),
       server_(std::make_unique<Server>(*this, port)) {
   server_->start();

@@ -17,8 +17,9 @@ namespace holdfast::load {
 class FakeNode {
  public:
   /// Listens on 127.0.0.1 and answers until it is destroyed or stopped; port 0: a free one. Throws
-  /// boost::system::system_error when the port is taken.
-  FakeNode(NodeRules rules, std::uint64_t seed, std::uint16_t port = 0);
+  /// boost::system::system_error when the port is taken. `notes`: who signs in this process.
+  FakeNode(NodeRules rules, std::uint64_t seed, std::uint16_t port = 0,
+           SignerNotes* notes = nullptr);
   ~FakeNode();
   FakeNode(const FakeNode&) = delete;
   FakeNode& operator=(const FakeNode&) = delete;

@@ -35,32 +35,26 @@ std::uint32_t Ledger::account_of(const domain::Address& name) {
   return known->second;
 }
 
-std::optional<std::uint32_t> Ledger::sender_of(const domain::TxHash& hash, ByteView bytes) {
-  if (const auto noted = senders_.find(hash); noted != senders_.end()) {
-    const std::uint32_t account = account_of(noted->second);
-    senders_.erase(noted);
-    return account;
-  }
+std::optional<std::uint32_t> Ledger::sender_of(const PostedTx& says, ByteView bytes) {
+  const auto noted = notes_ == nullptr ? std::nullopt : notes_->take(says.signed_by);
+  if (noted) return account_of(*noted);
   const auto read = evm::decode_signed(bytes);
   if (!read) return std::nullopt;
   return account_of({evm::to_checksum(read->sender)});
 }
 
-Ledger::Ledger(std::int64_t now_s, const std::optional<domain::BlockRef>& first) {
+Ledger::Ledger(std::int64_t now_s, SignerNotes* notes, const std::optional<domain::BlockRef>& first)
+    : notes_(notes) {
   const domain::BlockRef from_nothing{0, domain::BlockHash{sha256(as_bytes("the first block"))}};
   blocks_.push_back({.ref = first.value_or(from_nothing), .parent = {}, .time_s = now_s});
-}
-
-void Ledger::note_sender(const domain::TxHash& hash, const domain::Address& sender) const {
-  senders_.emplace(hash, sender);
 }
 
 Outcome<ports::Posted> Ledger::take(ByteView bytes) {
   const domain::TxHash hash{evm::tx_hash(bytes).value};
   if (waiting_.contains(hash) || places_.contains(hash)) return ports::Posted{true};
   const auto says = read_posted(bytes);
-  const auto sender = sender_of(hash, bytes);
-  if (!says || !sender) {
+  const auto sender = says ? sender_of(*says, bytes) : std::nullopt;
+  if (!sender) {
     return ports::Refused{RefusalKind::malformed, "these bytes are no transfer"};
   }
   Account& account = accounts_[*sender];

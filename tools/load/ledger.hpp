@@ -15,6 +15,7 @@
 
 #include "books.hpp"
 #include "posted_tx.hpp"
+#include "signer_notes.hpp"
 
 namespace holdfast::load {
 
@@ -45,10 +46,10 @@ class Ledger {
   };
 
   /// `first`: the block that it goes on from, where it is not the chain's first.
-  explicit Ledger(std::int64_t now_s, const std::optional<domain::BlockRef>& first = {});
+  /// `notes`: who signed what, where that is known; else the key is recovered from the bytes.
+  explicit Ledger(std::int64_t now_s, SignerNotes* notes = nullptr,
+                  const std::optional<domain::BlockRef>& first = {});
 
-  /// Who signed these bytes, for whoever knows it already: else the key is recovered from them.
-  void note_sender(const domain::TxHash& hash, const domain::Address& sender) const;
   /// As a node answers: the kinds and texts are those of the catalogue.
   ports::Outcome<ports::Posted> take(ByteView bytes);
   /// A block of all that waits in an unbroken line of numbers, if there is any; at most `most`.
@@ -79,13 +80,13 @@ class Ledger {
   };
 
   std::uint32_t account_of(const domain::Address& name);
-  std::optional<std::uint32_t> sender_of(const domain::TxHash& hash, ByteView bytes);
+  std::optional<std::uint32_t> sender_of(const PostedTx& says, ByteView bytes);
   void mine_tx(Block& block, Account& account, Tx tx);
   void forget_old();
 
   std::vector<Account> accounts_;
   std::unordered_map<domain::Address, std::uint32_t> account_places_;
-  mutable std::unordered_map<domain::TxHash, domain::Address> senders_;  ///< noted, not taken yet
+  SignerNotes* notes_;
   std::deque<Tx> mined_;  ///< by place, from `forgotten_` on
   std::uint64_t forgotten_ = 0;
   std::unordered_map<domain::TxHash, std::uint64_t> places_;

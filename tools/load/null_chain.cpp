@@ -43,7 +43,7 @@ boost::asio::awaitable<evm::Answer> NullChain::InProcess::call(std::string metho
 NullChain::NullChain(NullChainOptions options, ports::Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
-      ledger_(clock.wall_ms() / 1000, options_.first),
+      ledger_(clock.wall_ms() / 1000, options_.notes, options_.first),
       // No blocks of its own accord: those are made by head().
       answers_({.block_ms = std::numeric_limits<std::int64_t>::max()}, options_.seed, ledger_),
       rpc_(*this),
@@ -66,9 +66,7 @@ ports::Call NullChain::noop_call(const domain::Address& account) const {
 Digest NullChain::digest(const ports::Order& order) const { return shape_.digest(order); }
 
 Result<ports::SignedTx> NullChain::seal(const ports::Order& order, ByteView signature) const {
-  auto sealed = shape_.seal(order, signature);
-  if (sealed) ledger_.note_sender(sealed->hash, order.sender);
-  return sealed;
+  return shape_.seal(order, signature);
 }
 
 ports::Awaitable<Outcome<bool>> NullChain::check() {

@@ -25,6 +25,7 @@ struct NullChainOptions {
   double fault_rate = 0;      ///< of the posts
   std::uint64_t seed = 1;
   std::optional<domain::BlockRef> first = {};  ///< the block that it goes on from
+  SignerNotes* notes = nullptr;                ///< who signed what, where that is known
 };
 
 /// Blocks are made when somebody asks for the head, so the chain needs no coroutine.

@@ -1,5 +1,6 @@
 #include "page.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -36,13 +37,34 @@ td { border-bottom: 1px solid var(--rule); padding: .15rem 1.5rem .15rem 0; }
 td + td { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; }
 )";
 
-/// Of each two moments that follow one another.
+/// A run of a day has more moments than a page has pixels: enough of them for one line, the first
+/// and the last among them.
+std::vector<Moment> thinned(const std::vector<Moment>& moments) {
+  constexpr std::size_t most = 400;
+  const std::size_t step = std::max<std::size_t>(1, (moments.size() + most - 1) / most);
+  std::vector<Moment> out;
+  for (std::size_t i = 0; i < moments.size(); i += step) out.push_back(moments[i]);
+  if (!moments.empty() && (moments.size() - 1) % step != 0) out.push_back(moments.back());
+  return out;
+}
+
+/// Of each two moments that follow one another, as a step from the one to the other.
 std::vector<Point> between(const std::vector<Moment>& moments,
                            const std::function<double(const Moment&, const Moment&)>& value) {
   std::vector<Point> out;
   for (std::size_t i = 1; i < moments.size(); ++i) {
-    out.push_back({moments[i].at_s, value(moments[i - 1], moments[i])});
+    const double of = value(moments[i - 1], moments[i]);
+    out.push_back({moments[i - 1].at_s, of});
+    out.push_back({moments[i].at_s, of});
   }
+  return out;
+}
+
+std::vector<Point> at_each(const std::vector<Moment>& moments,
+                           const std::function<double(const Moment&)>& value) {
+  std::vector<Point> out;
+  out.reserve(moments.size());
+  for (const Moment& moment : moments) out.push_back({moment.at_s, value(moment)});
   return out;
 }
 
@@ -52,22 +74,43 @@ double per_s(const Moment& before, const Moment& after, std::uint64_t earlier,
   return seconds > 0 ? static_cast<double>(later - earlier) / seconds : 0;
 }
 
-/// The share of payments that took at most so long.
+/// The share of payments that took at most so long: from none of them up.
 std::vector<Point> distribution(const Latencies& of) {
   std::vector<Point> out;
   std::uint64_t seen = 0;
   for (const Latencies::Bucket& bucket : of.filled()) {
+    const double ms = std::max(bucket.upto_ms, 0.01);
+    if (out.empty()) out.push_back({ms, 0});
     seen += bucket.count;
-    out.push_back({std::max(bucket.upto_ms, 0.01),
-                   100 * static_cast<double>(seen) / static_cast<double>(of.count())});
+    out.push_back({ms, 100 * static_cast<double>(seen) / static_cast<double>(of.count())});
   }
   return out;
 }
 
+/// What an engine in another process does is not seen: such plots would be flat.
+bool tells_something(const Plot& plot) {
+  return std::ranges::any_of(plot.points, [](const Point& point) { return point.y != 0; });
+}
+
+constexpr const char* time_name = "seconds";
+
+/// A long run in minutes or hours, whose numbers are short.
+void show_time(std::vector<Plot>& plots, double last_s) {
+  constexpr double minute = 60;
+  constexpr double hour = 3'600;
+  if (last_s <= 5 * minute) return;
+  const bool in_hours = last_s > 3 * hour;
+  for (Plot& plot : plots) {
+    if (plot.x_name != time_name) continue;
+    plot.x_name = in_hours ? "hours" : "minutes";
+    for (Point& point : plot.points) point.x /= in_hours ? hour : minute;
+  }
+}
+
 std::vector<Plot> plots(const Driven& driven) {
-  const auto& moments = driven.moments;
-  const std::string time = "seconds";
-  return {
+  const std::vector<Moment> moments = thinned(driven.moments);
+  const std::string time = time_name;
+  std::vector<Plot> out{
       {"Settled", time, "payments a second",
        between(moments,
                [](const Moment& a, const Moment& b) { return per_s(a, b, a.settled, b.settled); })},
@@ -84,11 +127,9 @@ std::vector<Plot> plots(const Driven& driven) {
                             : static_cast<double>(b.steps - a.steps) / static_cast<double>(commits);
                })},
       {"In flight", time, "payments",
-       between(moments,
-               [](const Moment&, const Moment& b) { return static_cast<double>(b.in_flight); })},
+       at_each(moments, [](const Moment& at) { return static_cast<double>(at.in_flight); })},
       {"Memory", time, "bytes",
-       between(moments,
-               [](const Moment&, const Moment& b) { return static_cast<double>(b.rss_bytes); })},
+       at_each(moments, [](const Moment& at) { return static_cast<double>(at.rss_bytes); })},
       {"Calls to the chain", time, "a second",
        between(moments,
                [](const Moment& a, const Moment& b) { return per_s(a, b, a.calls, b.calls); })},
@@ -96,6 +137,8 @@ std::vector<Plot> plots(const Driven& driven) {
        between(moments,
                [](const Moment& a, const Moment& b) { return per_s(a, b, a.commits, b.commits); })},
   };
+  show_time(out, moments.empty() ? 0 : moments.back().at_s);
+  return out;
 }
 
 }  // namespace
@@ -106,7 +149,9 @@ std::string page(const std::string& command, const Driven& driven, const tools::
       "<meta name=\"viewport\" content=\"width=device-width\"><title>holdfast-load</title><style>";
   out += style;
   out += "</style></head><body><h1>holdfast-load</h1><code>" + escaped(command) + "</code><main>";
-  for (const Plot& plot : plots(driven)) out += svg(plot);
+  for (const Plot& plot : plots(driven)) {
+    if (tells_something(plot)) out += svg(plot);
+  }
   out += "</main><table>";
   for (const tools::Report::Line& line : figures.lines()) {
     out += "<tr><td>" + escaped(line.label) + "</td><td>" +

@@ -1,8 +1,10 @@
 #include "posted_tx.hpp"
 
+#include "books.hpp"
 #include "evm/eip3009.hpp"
 #include "evm/erc20.hpp"
 #include "evm/rlp.hpp"
+#include "signer_notes.hpp"
 
 namespace holdfast::load {
 
@@ -26,6 +28,8 @@ std::optional<PostedTx> read_posted(ByteView bytes) {
   if (!nonce || !max_fee || !to || !value) return std::nullopt;
 
   PostedTx out;
+  const ByteView s = fields[11].bytes;
+  if (s.size() >= SignerNotes::key_size) out.signed_by = head_of(s.last(SignerNotes::key_size));
   out.nonce = *nonce;
   out.max_fee = *max_fee;
   out.payee = *to;

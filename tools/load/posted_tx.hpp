@@ -22,6 +22,7 @@ struct PostedTx {
   U256 amount;  ///< zero: it moves nothing (a noop)
   /// Behind a payout's call; of an authorization its nonce, which we proposed.
   std::optional<domain::Ref> ref;
+  std::uint64_t signed_by = 0;  ///< what SignerNotes knows its signature by
   /// Whose tokens move, where their owner signed for it.
   std::optional<AuthorizationKey> authorization;
 };

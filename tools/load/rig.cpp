@@ -58,7 +58,8 @@ Rig::Rig(const Options& options, const std::string& file)
     : options_(options),
       file_(file),
       keys_(make_keys(options.seed, options.accounts)),
-      world_(make_world(options, context_->get_executor(), clock_, final_block_of(options, file))) {
+      world_(make_world(options, context_->get_executor(), clock_, &notes_,
+                        final_block_of(options, file))) {
   const domain::AssetId asset{token};
   methods_.push_back(std::make_unique<evm::Payout>(
       evm::PayoutOptions{{domain::native_asset, asset}}, world_->shape()));
@@ -78,7 +79,7 @@ Rig::~Rig() {
 void Rig::open() {
   store_ = std::make_unique<store::Store>(sqlite::open_sqlite({.path = file_}),
                                           store_options(options_, context_->get_executor()));
-  engine::Parts parts{*store_, clock_, entropy_, *keys_.signer, {&world_->chain()}, {}, {}};
+  engine::Parts parts{*store_, clock_, entropy_, signer_, {&world_->chain()}, {}, {}};
   for (const auto& method : methods_) parts.methods.push_back(method.get());
   for (const domain::Address& account : keys_.accounts) {
     parts.accounts.push_back({world_->chain().info().id, account, {}});

@@ -15,6 +15,7 @@
 #include "app/system_entropy.hpp"
 #include "keys.hpp"
 #include "options.hpp"
+#include "signer_notes.hpp"
 #include "world.hpp"
 
 namespace holdfast::load {
@@ -58,6 +59,8 @@ class Rig {
   app::SystemClock clock_;
   app::SystemEntropy entropy_;
   Keys keys_;
+  SignerNotes notes_;
+  NotingSigner signer_{*keys_.signer, notes_};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<World> world_;
   std::vector<std::unique_ptr<ports::Method>> methods_;

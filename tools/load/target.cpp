@@ -240,6 +240,7 @@ void TargetDrive::look(const EndedCounts& now) {
 awaitable<void> TargetDrive::run() {
   before_ = now_ = co_await counts();
   start_us_ = now_us();
+  look(now_);
   const std::uint64_t lines = std::min(options_.in_flight, most_lines);
   for (std::uint64_t i = 0; i < lines; ++i) boost::asio::co_spawn(context_, line(), rethrow);
   std::int64_t moved_us = start_us_;

@@ -26,14 +26,15 @@ std::uint32_t most_unconsumed(const Options& options) {
 
 class NullWorld final : public World {
  public:
-  NullWorld(const Options& options, ports::Clock& clock,
+  NullWorld(const Options& options, ports::Clock& clock, SignerNotes* notes,
             const std::optional<domain::BlockRef>& first)
       : chain_({.id = chain_id,
                 .max_unconsumed = most_unconsumed(options),
                 .block_ms = static_cast<std::int64_t>(options.block_ms),
                 .fault_rate = options.fault_rate,
                 .seed = options.seed,
-                .first = first},
+                .first = first,
+                .notes = notes},
                clock) {}
 
   ports::Chain& chain() override { return chain_; }
@@ -88,18 +89,18 @@ class HttpWorld : public World {
 /// Started before the client, and ended after it.
 struct OwnNode {
   FakeNode node;
-  explicit OwnNode(const Options& options)
+  OwnNode(const Options& options, SignerNotes* notes)
       : node({.chain_number = chain_number,
               .fault_rate = options.fault_rate,
               .block_ms = static_cast<std::int64_t>(options.block_ms)},
-             options.seed) {}
+             options.seed, 0, notes) {}
 };
 
 class FakeNodeWorld final : private OwnNode, public HttpWorld {
  public:
   FakeNodeWorld(const Options& options, const boost::asio::any_io_executor& executor,
-                ports::Clock& clock)
-      : OwnNode(options), HttpWorld(options, node.url(), 20, executor, clock) {}
+                ports::Clock& clock, SignerNotes* notes)
+      : OwnNode(options, notes), HttpWorld(options, node.url(), 20, executor, clock) {}
 
   std::uint64_t faults() const override { return node.faults(); }
   awaitable<std::vector<Moved>> close() override {
@@ -189,11 +190,12 @@ class NodeWorld final : public HttpWorld {
 awaitable<void> World::prepare(std::vector<domain::Address>) { co_return; }
 
 std::unique_ptr<World> make_world(const Options& options, boost::asio::any_io_executor executor,
-                                  ports::Clock& clock,
+                                  ports::Clock& clock, SignerNotes* notes,
                                   const std::optional<domain::BlockRef>& first) {
   switch (options.chain) {
-    case ChainKind::null: return std::make_unique<NullWorld>(options, clock, first);
-    case ChainKind::fake_node: return std::make_unique<FakeNodeWorld>(options, executor, clock);
+    case ChainKind::null: return std::make_unique<NullWorld>(options, clock, notes, first);
+    case ChainKind::fake_node:
+      return std::make_unique<FakeNodeWorld>(options, executor, clock, notes);
     case ChainKind::node: break;
   }
   return std::make_unique<NodeWorld>(options, executor, clock);

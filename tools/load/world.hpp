@@ -15,6 +15,7 @@
 #include "books.hpp"
 #include "evm/chain.hpp"
 #include "options.hpp"
+#include "signer_notes.hpp"
 
 namespace holdfast::load {
 
@@ -41,9 +42,9 @@ class World {
   virtual boost::asio::awaitable<std::vector<Moved>> close() = 0;
 };
 
-/// `first`: the block that a chain of ours goes on from; empty: it begins.
+/// For chains of our own: who signed what, and the block that one goes on from; empty: it begins.
 std::unique_ptr<World> make_world(const Options& options, boost::asio::any_io_executor executor,
-                                  ports::Clock& clock,
+                                  ports::Clock& clock, SignerNotes* notes = nullptr,
                                   const std::optional<domain::BlockRef>& first = {});
 
 }  // namespace holdfast::load
