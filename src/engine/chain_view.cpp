@@ -38,6 +38,7 @@ void ChainView::forget_finality() {
   told_final_ = {};
   final_ = {};
   told_final_time_s_ = 0;
+  final_hashes_.clear();
 }
 
 std::optional<domain::BlockRef> ChainView::tip() const {
@@ -72,6 +73,16 @@ std::optional<domain::BlockHash> ChainView::hash_at(std::uint64_t height) const 
     return std::nullopt;
   }
   return blocks_[height - blocks_.front().height].hash;
+}
+
+std::optional<domain::BlockHash> ChainView::final_hash_at(std::uint64_t height) const {
+  const auto found = final_hashes_.find(height);
+  return found == final_hashes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ChainView::note_final_hash(const domain::BlockRef& block) {
+  final_hashes_.insert_or_assign(block.height, block.hash);
+  if (final_hashes_.size() > most_blocks) final_hashes_.erase(final_hashes_.begin());
 }
 
 }  // namespace holdfast::engine

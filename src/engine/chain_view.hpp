@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 
 #include <holdfast/domain/finality.hpp>
@@ -34,6 +35,10 @@ class ChainView {
   /// The hash followed at this height; empty when not (or no longer) kept.
   std::optional<domain::BlockHash> hash_at(std::uint64_t height) const;
 
+  /// The hash of a final block below all that is followed, once it was asked for.
+  std::optional<domain::BlockHash> final_hash_at(std::uint64_t height) const;
+  void note_final_hash(const domain::BlockRef& block);
+
   const domain::ChainHeights& heights() const { return heights_; }
   /// The highest block believed final; height zero before the first.
   const domain::BlockRef& final_block() const { return final_; }
@@ -46,6 +51,7 @@ class ChainView {
   void hold();
 
   std::deque<domain::BlockRef> blocks_;  // consecutive heights, newest last
+  std::map<std::uint64_t, domain::BlockHash> final_hashes_;  // the newest that were asked for
   domain::ChainHeights heights_;
   domain::BlockRef told_final_;  // the highest that a head named
   domain::BlockRef final_;  // the highest of those that were believed

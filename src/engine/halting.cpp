@@ -55,7 +55,7 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
     out.all_answered = out.all_answered && found != nullptr;
     if (found == nullptr || account == nullptr) continue;
     if (found->tx && !unit.halted.empty()) continue;  // its word is not taken until a person looked
-    if (found->tx && unit.is_final(*found->tx)) {
+    if (found->tx && co_await unit.is_final(*found->tx)) {
       co_await core.consume_slot(slots[i], *found->tx, "mined again");
       continue;
     }

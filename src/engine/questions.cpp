@@ -11,14 +11,9 @@ namespace {
 
 using HashResult = domain::HashSeen::Result;
 
-HashResult place_of(const domain::MinedTx& tx, const Unit& unit) {
-  const domain::Inclusion inclusion{tx.block, tx.succeeded};
-  switch (
-      domain::verdict(inclusion, tx.block.hash, unit.view.heights(), unit.chain.info().finality)) {
-    case domain::Verdict::final: return HashResult::final_included;
-    case domain::Verdict::failed: return HashResult::final_reverted;
-    default: return tx.succeeded ? HashResult::included : HashResult::reverted;
-  }
+HashResult place_of(const domain::MinedTx& tx, bool is_final) {
+  if (is_final) return tx.succeeded ? HashResult::final_included : HashResult::final_reverted;
+  return tx.succeeded ? HashResult::included : HashResult::reverted;
 }
 
 /// A transaction at a number of ours made its payment exactly where it is one of its own.
@@ -110,7 +105,8 @@ Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
       case ports::Whereabouts::Place::not_found: out[i].result = HashResult::not_found; break;
       case ports::Whereabouts::Place::pending: out[i].result = HashResult::pending; break;
       case ports::Whereabouts::Place::mined:
-        out[i].result = found->tx ? place_of(*found->tx, unit_) : HashResult::unknown;
+        if (!found->tx) break;
+        out[i].result = place_of(*found->tx, co_await unit_.is_final(*found->tx));
         out[i].tx = std::move(found->tx);
         break;
     }
@@ -200,7 +196,7 @@ Awaitable<domain::RefSeen> Delivery::look_at(domain::CarriesRef one) {
   const ports::Whereabouts* const found = answer.ok();
   seen.is_unanswered = found == nullptr;
   if (found != nullptr) seen.tx = found->tx;
-  seen.is_final = seen.tx && unit_.is_final(*seen.tx);
+  seen.is_final = seen.tx && co_await unit_.is_final(*seen.tx);
   const bool is_nowhere = found != nullptr && found->place == ports::Whereabouts::Place::not_found;
   if (!is_nowhere || !unit_.chain.info().ordered || !unit_.halted.empty()) co_return seen;
   // Taken out of its block for good, perhaps: what else used its number?

@@ -97,7 +97,7 @@ Awaitable<ReconcileReport> Keeper::reconcile() {
 
 Awaitable<void> Keeper::reconcile(Open& open, ReconcileReport& report) {
   const domain::Slot& slot = open.it.slot;
-  const bool is_final = open.mined && unit_.is_final(*open.mined);
+  const bool is_final = open.mined && co_await unit_.is_final(*open.mined);
   const auto to = domain::reconciled(slot.state, !open.it.attempts.empty(), open.found, is_final);
   if (!to) co_return;
   const bool ends = *to == domain::SlotState::consumed && open.mined;

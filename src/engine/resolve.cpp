@@ -340,15 +340,13 @@ Awaitable<Result<Review>> Engine::review(domain::IntentId id) {
   if (watched != nullptr && watched->inclusion && method != nullptr) {
     const Inclusion& seen = *watched->inclusion;
     const domain::Evidence evidence = method->evidence(intent, seen.tx, seen.own_hash);
-    const domain::Inclusion at{seen.tx.block, seen.tx.succeeded};
-    out.found = Found{
-        seen.tx.hash,
-        seen.tx.block,
-        seen.own_hash,
-        seen.tx.succeeded,
-        evidence.moved,
-        evidence.arrived,
-        domain::verdict(at, seen.tx.block.hash, unit->view.heights(), unit->chain.info().finality)};
+    out.found = Found{seen.tx.hash,
+                      seen.tx.block,
+                      seen.own_hash,
+                      seen.tx.succeeded,
+                      evidence.moved,
+                      evidence.arrived,
+                      unit->verdict(seen.tx, unit->chain.info().finality)};
   }
   domain::Facts facts;
   facts.intent = intent;

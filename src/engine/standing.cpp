@@ -22,9 +22,7 @@ std::optional<domain::TxHash> included_in(Core& core, const domain::Intent& inte
   ports::Method* const method = core.method(intent.terms);
   if (method == nullptr) return std::nullopt;
   const auto evidence = method->evidence(intent, tx, watched->inclusion->own_hash);
-  const bool is_deep =
-      domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
-                      unit->view.heights(), unit->chain.info().answer_at) == domain::Verdict::final;
+  const bool is_deep = unit->verdict(tx, unit->chain.info().answer_at) == domain::Verdict::final;
   if (evidence.moved != domain::Moved::exact || !is_deep) return std::nullopt;
   return tx.hash;
 }

@@ -117,20 +117,28 @@ struct Unit {
   bool was_usable = false;  ///< since it was last brought up, or tried to be
 
   const domain::ChainId& id() const { return chain.info().id; }
-  /// Nothing is, while the chain is halted: its word on it was taken back.
-  bool is_final(const domain::MinedTx& tx) const {
-    if (!halted.empty()) return false;
-    const auto verdict = domain::verdict(domain::Inclusion{tx.block, tx.succeeded}, tx.block.hash,
-                                         view.heights(), chain.info().finality);
-    return verdict == domain::Verdict::final || verdict == domain::Verdict::failed;
+  /// By the blocks followed: an answer may be of before a reorganisation. Where none is followed at
+  /// its height, the block it came with is taken to stand.
+  domain::Verdict verdict(const domain::MinedTx& tx, const domain::FinalityRule& rule) const {
+    const auto followed = view.hash_at(tx.block.height);
+    return domain::verdict(domain::Inclusion{tx.block, tx.succeeded},
+                           followed.value_or(tx.block.hash), view.heights(), rule);
   }
+  bool is_deep(const domain::MinedTx& tx) const {
+    const domain::Verdict said = verdict(tx, chain.info().finality);
+    return said == domain::Verdict::final || said == domain::Verdict::failed;
+  }
+  /// Deep enough, and its block is canonical now: followed, or asked for. Nothing is final while
+  /// the chain is halted: its word on it was taken back. False also when no node answers.
+  ports::Awaitable<bool> is_final(domain::MinedTx tx);
   /// The final transaction at this number, as far as it was seen in a block.
   std::optional<domain::MinedTx> final_at(const domain::Address& address, domain::Sequence at) {
     const AccountState* const state = account(address);
     if (state == nullptr) return std::nullopt;
     const auto seen = state->mined.find(at);
     if (seen == state->mined.end()) return std::nullopt;
-    if (!is_final(seen->second) && !planted(Tooth::second_number)) return std::nullopt;
+    const bool is_final = halted.empty() && is_deep(seen->second);
+    if (!is_final && !planted(Tooth::second_number)) return std::nullopt;
     return seen->second;
   }
   /// Everything below it is mined: it is the next of its account. The store alone would say so only

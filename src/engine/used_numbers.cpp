@@ -56,7 +56,7 @@ Awaitable<void> Keeper::end_used(Open& open) {
   std::optional<domain::MinedTx> consumer = open.mined;
   // Ours, and a payment that goes on: the listener has been told of it.
   if (consumer && confirming) co_return;
-  if (!consumer || !unit_.is_final(*consumer)) {
+  if (!consumer || !co_await unit_.is_final(*consumer)) {
     consumer = unit_.final_at(account_.address, slot.sequence);
   }
   if (consumer) {

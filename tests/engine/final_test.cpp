@@ -1,0 +1,68 @@
+// What is called final is canonical when it is called so: an answer may be of before a
+// reorganisation, and deep by its height alone.
+#include <doctest/doctest.h>
+
+#include "engine/unit.hpp"
+#include "sim/chain.hpp"
+#include "sim/world.hpp"
+
+using namespace holdfast;
+using engine::Unit;
+
+namespace {
+
+struct Followed {
+  sim::SimWorld world{1};
+  sim::ScriptedChain chain{world.clock()};
+  Unit unit{chain, world.clock()};
+
+  ports::Block block(std::uint64_t height) { return **world.run(chain.block(height)).ok(); }
+  /// Follows from this height to the newest block, and hears the head.
+  void follow_from(std::uint64_t height) {
+    const ports::Head head = *world.run(chain.head()).ok();
+    unit.view.restart(block(height).ref);
+    while (height < head.latest.height) REQUIRE(unit.view.push(block(++height)));
+    unit.view.see(head);
+  }
+  static domain::MinedTx tx_in(const domain::BlockRef& block) {
+    domain::MinedTx tx;
+    tx.block = block;
+    return tx;
+  }
+  bool is_final(const domain::BlockRef& block) { return world.run(unit.is_final(tx_in(block))); }
+  std::uint64_t asked() { return chain.script().calls(sim::ChainCall::block_hash); }
+};
+
+}  // namespace
+
+TEST_CASE("final: what a reorganisation took out of its block is not, however deep that was") {
+  Followed followed;
+  followed.chain.mine(5);
+  const domain::BlockRef before = followed.block(5).ref;
+  followed.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
+  followed.chain.mine(5);
+  const domain::BlockRef now = followed.block(5).ref;
+  REQUIRE(now.hash != before.hash);
+  followed.follow_from(3);
+  CHECK_FALSE(followed.is_final(before));
+  CHECK(followed.is_final(now));
+  CHECK(followed.asked() == 0);
+  CHECK(followed.unit.verdict(Followed::tx_in(before), {}) == domain::Verdict::lost);
+}
+
+TEST_CASE("final: below what is followed, the chain is asked for the block's hash, once a height") {
+  Followed followed;
+  followed.chain.mine(5);
+  const domain::BlockRef before = followed.block(5).ref;
+  followed.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
+  followed.chain.mine(5);
+  const domain::BlockRef now = followed.block(5).ref;
+  followed.follow_from(10);
+  followed.chain.script().fail_next(sim::ChainCall::block_hash, sim::unknown());
+  CHECK_FALSE(followed.is_final(now));  // nobody answered
+  CHECK_FALSE(followed.is_final(before));
+  CHECK(followed.is_final(now));
+  CHECK(followed.asked() == 2);
+  followed.unit.halted = "a person has to look";
+  CHECK_FALSE(followed.is_final(now));
+}
