@@ -85,23 +85,27 @@ Awaitable<bool> Listener::poll() {
     if (!co_await take_back(*final)) co_return false;
   }
   if (!co_await catch_up(*head.ok())) co_return false;
+  if (noted_in_doubt_ && !co_await final_stands(*head.ok())) co_return false;
   co_await note_finality(core_, unit_);
   co_return true;
 }
 
 // A final block below all that is followed, as for some time after a start, is compared with no
-// block of ours: the one called final before it is asked for again. False: a node did not answer.
+// block of ours: the one called final before it is asked for again. So is one that a proof called
+// final, when blocks at or below its height were taken back. False: a node did not answer.
 Awaitable<bool> Listener::final_stands(const ports::Head& head) {
   const domain::BlockRef noted = unit_.final_noted;
   const domain::BlockRef seen = unit_.view.final_block();
   const domain::BlockRef called = noted.height > seen.height ? noted : seen;
   const bool is_followed = unit_.view.hash_at(head.finalized.height).has_value();
-  if (called.height == 0 || head.finalized.height <= called.height || is_followed) co_return true;
+  const bool is_compared = head.finalized.height <= called.height || is_followed;
+  if (called.height == 0 || (is_compared && !noted_in_doubt_)) co_return true;
   const auto answer = co_await unit_.chain.block_hash(called.height);
   if (answer.ok() == nullptr || !*answer.ok()) {
     unit_.why = answer.ok() == nullptr ? answer.text() : "the node lacks a block it called final";
     co_return false;
   }
+  noted_in_doubt_ = false;
   if (**answer.ok() != called.hash) lost_final_ = called.height;
   co_return true;
 }
@@ -154,9 +158,11 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   log::warn("reorg", {{"chain", unit_.id().value}, {"height", canonical.height}});
   follow_final();  // before any is taken back: one read in this very poll may be called final
   const auto drop_tip = [this] {
-    // Also what a proof called final that was read ahead of the blocks followed.
-    const std::uint64_t called_final = std::max(unit_.final_followed, unit_.final_noted.height);
-    if (unit_.view.tip()->height <= called_final) lost_final_ = unit_.view.tip()->height;
+    const std::uint64_t height = unit_.view.tip()->height;
+    if (height <= unit_.final_followed) lost_final_ = height;
+    // What a proof called final was read ahead of the blocks followed, which may have been of a
+    // branch that never led there: whether it went with them is asked.
+    if (height <= unit_.final_noted.height) noted_in_doubt_ = true;
     const domain::BlockRef gone = unit_.view.pop();
     for (const domain::IntentId& id : unit_.watch.take_back(gone)) touched_.push_back(id);
     for (AccountState& account : unit_.accounts) account.forget(gone);
