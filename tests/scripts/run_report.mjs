@@ -41,6 +41,7 @@ assert.ok(lines.some((line) => line.includes("≤ 60") && line.includes("≤ 25"
 assert.equal(summary(rows), "2 of 4 figures are what they must be, 1 what they aim at; " +
   "missed: broadcast_p99, lost");
 
+assert.equal(summary(rowsOf({ anvil: [10] })), "nothing here must reach anything");
 assert.equal(number(12345.6), "12,346");
 assert.equal(number(0.123), "0.12");
 assert.equal(number(12.34), "12.3");

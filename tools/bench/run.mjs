@@ -1,7 +1,7 @@
 // The standard runs, in rounds; see run.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { number, rowsOf, runNames, summary, table } from "./run_report.mjs";
@@ -37,6 +37,18 @@ function read() {
   const only = values.only.split(",");
   const stranger = only.find((name) => !runNames.includes(name));
   if (stranger !== undefined) usage(`--only knows ${runNames.join(", ")}, not '${stranger}'`);
+  // Found out before two hours of measuring, not after.
+  for (const [option, folder] of [
+    ["folder", values.folder],
+    ["json", values.json && dirname(resolve(values.json))],
+    ["filled", values.filled && dirname(resolve(values.filled))],
+  ]) {
+    try {
+      if (folder) accessSync(folder, constants.W_OK);
+    } catch {
+      usage(`--${option}: the folder ${folder} is not there, or takes no files`);
+    }
+  }
   return {
     ...values,
     only,
@@ -94,6 +106,17 @@ try {
   const load = loadavg()[0];
   const wrong = [];
   const shared = {};
+  const machine = {
+    cores: cpus().length, model: cpus()[0]?.model, memory_bytes: totalmem(), load_before: load,
+  };
+  const save = (rounds) => {
+    if (!options.json) return;
+    const figures = rowsOf(values);
+    const all = {
+      machine, rounds, quick: options.quick, figures, not_measured: wrong, runs: told,
+    };
+    writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
+  };
   for (let round = 1; round <= options.rounds; round += 1) {
     let lost = 0;
     let doubled = 0;
@@ -118,22 +141,15 @@ try {
       add("lost", lost);
       add("doubled", doubled);
     }
+    save(round);  // a run that is broken off keeps its whole rounds
   }
   const rows = rowsOf(values);
-  const machine = {
-    cores: cpus().length, model: cpus()[0]?.model, memory_bytes: totalmem(), load_before: load,
-  };
   console.log(`\nmedian, least and most of ${options.rounds} rounds` +
     `${options.quick ? ", a tenth of the payments" : ""}; ${machine.cores} cores, load before ` +
     `${load.toFixed(1)}\n`);
   console.log(table(rows));
   console.log(`\n${summary(rows)}`);
   for (const sentence of wrong) console.log(`not measured: ${sentence}`);
-  if (options.json) {
-    const { rounds, quick } = options;
-    const all = { machine, rounds, quick, figures: rows, wrong, runs: told };
-    writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
-  }
   const good = wrong.length === 0 && rows.every((row) => row.verdict !== "missed");
   process.exitCode = good ? 0 : 1;
 } catch (error) {

@@ -85,7 +85,7 @@ async function targetRun(round) {
 
 // A node of its own for each: neither meets the other's transactions.
 async function anvilRun(round, shared) {
-  const count = round.count(20_000);
+  const count = round.count(40_000);
   shared.presigned ??= await presign(count);
   const on = async (use) => {
     const node = await startRoomyAnvil();

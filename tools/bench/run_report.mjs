@@ -127,6 +127,7 @@ export function table(rows) {
 /** The last line: what a person wants to know first. */
 export function summary(rows) {
   const judged = rows.filter((row) => row.verdict !== "told");
+  if (judged.length === 0) return "nothing here must reach anything";
   const missed = judged.filter((row) => row.verdict === "missed");
   const aims = judged.filter((row) => row.verdict === "aim").length;
   const reached = `${judged.length - missed.length} of ${judged.length} figures are what they ` +
