@@ -217,6 +217,7 @@ void Machine::drain() {
 void Machine::start_rival() {
   if (!up_ || old_ || stopping_) return;
   old_ = std::move(engine_);
+  watch.forgive_halt();  // what only the first knew, the second does not
   old_stopping_ = old_stopped_ = false;
   engine_ = make_engine();
   spawn_start(*engine_);

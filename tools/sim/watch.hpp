@@ -73,7 +73,7 @@ class Watch {
   /// The chain takes back its blocks from this height on. Where the store has noted one of them as
   /// final, or the engine that runs has called one so, the chain must be halted.
   void owe_halt(std::uint64_t from, bool is_called_final);
-  /// The process has ended: what only it knew is gone.
+  /// The engine that ran has ended, or another has taken its place: what only it knew is gone.
   void forgive_halt();
   bool is_halt_owed() const { return halt_owed_ || halt_owed_by_process_; }
   /// A commit could not be looked at: the disk froze behind it, and the next opening looks at all.
