@@ -31,6 +31,7 @@ async function facilitatorFor(world, folder) {
   });
   return {
     name: "holdfast",
+    keeps: ", on the same store",
     url: holdfast.facilitator,
     key: holdfast.token,
     start: () => holdfast.start(),
@@ -75,7 +76,7 @@ async function killInTheMiddle(world, facilitator) {
   await facilitator.kill();
   await sleep(500);
   await facilitator.start();
-  tell(`${facilitator.name} runs again, on the same store`);
+  tell(`${facilitator.name} runs again${facilitator.keeps}`);
 }
 const facilitatorAccount = () => account(options.includes("--reference") ? 2 : 1).address;
 

@@ -93,6 +93,7 @@ export function keyFile(folder, index) {
 /** The reference facilitator in a process of its own, which can be killed and started again. */
 export class ReferenceProcess {
   name = "the reference";
+  keeps = "";
 
   constructor({ rpcUrl, folder, index = 2 }) {
     this.rpcUrl = rpcUrl;
