@@ -32,7 +32,6 @@ std::int64_t last_record_ms(const Facts& facts) {
 }
 
 // ---- time
-// ----------------------------------------------------------------------------------------
 
 bool View::past_deadline_by_chain() const {
   if (planted(Tooth::window_ignored)) return false;
@@ -80,7 +79,6 @@ bool View::budget_is_spent() const {
 }
 
 // ---- attempts and slots
-// ---------------------------------------------------------------------------
 
 const Attempt* View::attempt(AttemptId id) const {
   return newest(facts.attempts, [&](const Attempt& each) { return each.id == id; });
@@ -145,7 +143,6 @@ const Attempt* View::pay_attempt_with(const TxHash& hash) const {
 }
 
 // ---- what was seen
-// --------------------------------------------------------------------------------
 
 Use View::use() const {
   if (!seen.authorization) return Use::unread;
@@ -301,7 +298,6 @@ bool View::may_replace() const {
 }
 
 // ---- endings
-// --------------------------------------------------------------------------------------
 
 bool View::given_up() const {
   return intent().cancel_asked || past_deadline_by_chain() || post_refused_for_good() ||
