@@ -215,9 +215,15 @@ TEST_CASE("x402: over the budget a payment is pending with its hash, and goes on
   x402::at(other_terms, {"paymentRequirements", "amount"}) = "26";
   CHECK(settle(scene, text(other_terms)).at("errorReason") ==
         "invalid_exact_evm_payload_authorization_value_mismatch");
+  // Nobody else is told that it is good: they could not settle it.
+  const std::string stranger = scene.add_key("stranger", {"x402"});
+  CHECK(verify(scene, body).at("isValid") == "true");
+  CHECK(verify(scene, body, stranger).at("invalidReason") == used);
+  CHECK(settle(scene, body, stranger).at("errorReason") == used);
   // A chain that is down meanwhile takes nothing back.
   scene.set_chain_down(true);
   CHECK(settle(scene, body).at("errorReason") == "settlement_pending");
+  CHECK(verify(scene, body).at("isValid") == "true");
   CHECK(settle(scene, body).at("transaction") == pending.at("transaction"));
   scene.set_chain_down(false);
   scene.hold_pool(false);

@@ -102,7 +102,8 @@ TEST_CASE("x402 shop: a header pays the price it was signed for, whichever that 
     const shop::Opened opened = shop::open_payment(offer({price(5), price(1'000'000), price(9)}),
                                                    header_of(payment), options(), networks());
     CHECK(opened.reason == shop::Reason::none);
-    CHECK(opened.version == version);
+    CHECK(opened.echo.version == version);
+    CHECK(opened.echo.payer == x402::payer);
     CHECK(opened.payment_id == payment.payment_id);
     CHECK(asked(opened, version == 1 ? "maxAmountRequired" : "amount") == "1000000");
   }
@@ -113,6 +114,7 @@ TEST_CASE("x402 shop: what pays no price is put together with one, and judged by
       shop::open_payment(offer({price(5)}), header_of({}), options(), networks());
   CHECK(opened.reason == shop::Reason::none);
   CHECK(asked(opened, "amount") == "5");
+  CHECK(opened.echo.network == x402::network);
 }
 
 TEST_CASE("x402 shop: a header that is no payment is refused with a sentence") {

@@ -124,6 +124,8 @@ TEST_CASE("x402: a day's gas that is spent refuses new payments and follows the 
   CHECK(answer.status == 200);
   CHECK(answer.at("errorReason") == "gas_budget_spent");
   CHECK(answer.at("transaction").empty());
+  CHECK(verify(scene, text(body_of({.nonce = nonce}))).at("invalidReason") == "gas_budget_spent");
+  CHECK(verify(scene, text(body_of({.nonce = nonce})), token_of_key).at("isValid") == "true");
   const HttpAnswer known = settle(scene, text(body_of({.nonce = 1})));
   CHECK(known.at("errorReason") == "invalid_exact_evm_nonce_already_used");
   CHECK_FALSE(known.at("transaction").empty());

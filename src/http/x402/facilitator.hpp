@@ -58,7 +58,7 @@ class Facilitator {
   boost::asio::awaitable<Response> settle(Ask ask);
 
  private:
-  /// One settle on its way. `id` is there once the engine has the payment.
+  /// One request on its way. `id` is there once the engine has the payment.
   struct Settling {
     Ask ask;
     Echo echo = {};
@@ -85,9 +85,10 @@ class Facilitator {
                                                          std::optional<Answer> closed);
   boost::asio::awaitable<Response> follow(Settling& it, GasHold& gas);
   boost::asio::awaitable<Response> succeed(Settling& it);
-  /// The payment is on its way or made, for this caller, and its success was told to nobody yet:
-  /// /settle will tell it, so /verify must not say no.
-  boost::asio::awaitable<bool> is_to_be_told(const Settling& it);
+  /// What /settle will say of a payment that is known, as far as it is known: none for a success.
+  /// Empty: it is over, and the chain says why.
+  boost::asio::awaitable<std::optional<Reason>> reason_of_known(const Settling& it,
+                                                                const domain::Intent& known);
   /// The most that what was signed for it offers.
   boost::asio::awaitable<U256> gas_cost(const Settling& it);
 

@@ -8,7 +8,6 @@
 
 #include "http/json_body.hpp"
 #include "http/x402/rules.hpp"
-#include "http/x402/wire.hpp"
 
 namespace holdfast::http::x402 {
 namespace {
@@ -115,13 +114,13 @@ Opened open_payment(const Offer& offer, std::string_view header, const X402Optio
     return refused(Reason::invalid_payload, "the payment header: " + read.problem->detail);
   }
   Opened best;
-  best.version = version_of(read.object);
+  best.echo.version = version_of(read.object);
   bool has_network = false;
   for (const Price& price : offer.prices) {
-    auto terms = terms_in(best.version, price, offer, options);
+    auto terms = terms_in(best.echo.version, price, offer, options);
     if (!terms) continue;
     json::object body;
-    body["x402Version"] = best.version;
+    body["x402Version"] = best.echo.version;
     body["paymentPayload"] = read.object;
     body["paymentRequirements"] = std::move(*terms);
     std::string made = json::serialize(body);
@@ -133,6 +132,7 @@ Opened open_payment(const Offer& offer, std::string_view header, const X402Optio
         verdict != Reason::network_mismatch && verdict != Reason::invalid_network;
     if (best.body.empty() || verdict == Reason::none || (same_network && !has_network)) {
       best.body = std::move(made);
+      best.echo = whole.echo;
       best.payment_id = whole.request.payment_id;
       has_network = same_network;
     }

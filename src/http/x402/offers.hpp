@@ -12,6 +12,7 @@
 
 #include "http/x402/networks.hpp"
 #include "http/x402/reasons.hpp"
+#include "http/x402/wire.hpp"
 
 namespace holdfast::http::x402 {
 
@@ -21,7 +22,7 @@ Demand demand_of(const Offer& offer, std::string_view error, const X402Options& 
 struct Opened {
   Reason reason = Reason::none;  ///< none: `body` is there
   std::string message;
-  int version = 2;
+  Echo echo;               ///< with the version that the buyer speaks
   std::string body;        ///< of /verify and /settle
   std::string payment_id;  ///< of the extension payment-identifier; empty: none
 };

@@ -44,10 +44,6 @@ Reason unexpected(Asked asked) {
   return asked == Asked::verify ? Reason::unexpected_verify_error : Reason::unexpected_settle_error;
 }
 
-Reason used(Transfer transfer) {
-  return transfer == Transfer::permit2 ? Reason::permit2_nonce : Reason::nonce_already_used;
-}
-
 Refusal of_engine(EngineError error, Transfer transfer, Asked asked) {
   switch (error) {
     case EngineError::unknown_chain: return {Reason::invalid_network};
@@ -71,6 +67,10 @@ Refusal of_engine(EngineError error, Transfer transfer, Asked asked) {
 }
 
 }  // namespace
+
+Reason used(Transfer transfer) {
+  return transfer == Transfer::permit2 ? Reason::permit2_nonce : Reason::nonce_already_used;
+}
 
 Refusal refusal_of(const Error& error, Transfer transfer, Asked asked) {
   if (error.code == VerifyError::node_trouble) return {unexpected(asked), 503};

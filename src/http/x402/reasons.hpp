@@ -77,6 +77,9 @@ inline constexpr int reason_count = static_cast<int>(Reason::idempotency_conflic
 /// As it goes out; empty for none.
 std::string_view to_text(Reason reason);
 
+/// Of an authorization that pays for nothing more, in the words of its kind.
+Reason used(Transfer transfer);
+
 /// Which route is answered.
 enum class Asked : std::uint8_t { verify, settle };
 

@@ -18,10 +18,6 @@ namespace {
 /// For a payment that nothing was signed for to be taken back, beyond the budget.
 constexpr std::int64_t give_up_ms = 3'000;
 
-Reason duplicate(Transfer transfer) {
-  return transfer == Transfer::permit2 ? Reason::permit2_nonce : Reason::nonce_already_used;
-}
-
 }  // namespace
 
 Response Facilitator::tell(const Settling& it, Reason reason, std::string message) {
@@ -122,7 +118,7 @@ asio::awaitable<std::optional<Response>> Facilitator::submit(Settling& it,
       co_return std::nullopt;
     }
   }
-  if (refusal_to(it, answer.error()).reason == duplicate(it.transfer)) {
+  if (refusal_to(it, answer.error()).reason == used(it.transfer)) {
     const auto hash = co_await engine_.redeemed_in(it.payment, it.authorization.nonce);
     if (hash) it.hash = hash->hex();
   }
@@ -133,7 +129,7 @@ Refusal Facilitator::refusal_to(const Settling& it, const Error& error) {
   const Refusal refusal = refusal_of(error, it.transfer, Asked::settle);
   const bool is_conflict = refusal.reason == Reason::idempotency_conflict;
   // Who brings no key is known by what is redeemed: it was brought before, on other terms.
-  if (is_conflict && it.caller.idempotency_key.empty()) return {duplicate(it.transfer)};
+  if (is_conflict && it.caller.idempotency_key.empty()) return {used(it.transfer)};
   return refusal;
 }
 
@@ -146,7 +142,7 @@ Response Facilitator::refuse_new(const Settling& it, const Error& error) {
   Answer answer;
   answer.reason = refusal.reason;
   answer.status = refusal.status;
-  if (answer.reason == duplicate(it.transfer)) answer.transaction = it.hash;
+  if (answer.reason == used(it.transfer)) answer.transaction = it.hash;
   answer.message = refusal.status == 503 ? "nothing was begun; try again" : message_of(error);
   metrics_.x402_settle_took(to_text(answer.reason), clock_.mono_ms() - it.ask.since_ms);
   return tell(it.echo, answer);
@@ -198,7 +194,7 @@ asio::awaitable<Response> Facilitator::succeed(Settling& it) {
     co_return tell(it, Reason::settlement_pending, "the payment goes on; ask again");
   }
   if (*delivery == engine::SuccessOffer::taken) {
-    co_return tell(it, duplicate(it.transfer), "the success of this payment was told already");
+    co_return tell(it, used(it.transfer), "the success of this payment was told already");
   }
   Answer answer;
   answer.transaction = it.hash;

@@ -35,6 +35,10 @@ std::string text_in(const json::object& object, std::string_view name) {
   return text == nullptr ? std::string() : std::string(*text);
 }
 
+HeaderLine header_of(int version, std::string_view body) {
+  return {version == 1 ? "X-PAYMENT-RESPONSE" : "PAYMENT-RESPONSE", to_base64(as_bytes(body))};
+}
+
 /// A settle answer is what the buyer is told, byte for byte.
 Sale sale_of(int version, const Response& response) {
   const json::value body = json::parse(response.body);
@@ -43,8 +47,7 @@ Sale sale_of(int version, const Response& response) {
   out.reason = text_in(told, "errorReason");
   out.transaction = text_in(told, "transaction");
   out.payer = text_in(told, "payer");
-  out.header = {version == 1 ? "X-PAYMENT-RESPONSE" : "PAYMENT-RESPONSE",
-                to_base64(as_bytes(response.body))};
+  out.header = header_of(version, response.body);
   out.success_of = response.success_of;
   const bool is_open = response.status >= 500 || out.reason == to_text(Reason::settlement_pending);
   if (told.at("success").as_bool()) {
@@ -56,7 +59,7 @@ Sale sale_of(int version, const Response& response) {
 }
 
 /// A verify answer, told as if it were a settlement's.
-Sale checked(int version, const Response& response) {
+Sale checked(const Echo& echo, const Response& response) {
   const json::value body = json::parse(response.body);
   const json::object& told = body.as_object();
   Sale out;
@@ -71,9 +74,9 @@ Sale checked(int version, const Response& response) {
   header["success"] = false;
   header["errorReason"] = out.reason;
   header["transaction"] = "";
-  header["network"] = "";
-  out.header = {version == 1 ? "X-PAYMENT-RESPONSE" : "PAYMENT-RESPONSE",
-                to_base64(as_bytes(json::serialize(header)))};
+  header["network"] = echo.network;
+  if (!out.payer.empty()) header["payer"] = out.payer;
+  out.header = header_of(echo.version, json::serialize(header));
   return out;
 }
 
@@ -81,9 +84,7 @@ Sale unread(const Opened& opened) {
   Answer answer;
   answer.reason = opened.reason;
   answer.message = opened.message;
-  Echo echo;
-  echo.version = opened.version;
-  return sale_of(opened.version, response_of(echo, answer));
+  return sale_of(opened.echo.version, response_of(opened.echo, answer));
 }
 
 /// A payment's own identifier brings its success back for the same thing only.
@@ -122,9 +123,9 @@ class Shop::Core {
     Response response;
     try {
       if (asked == Asked::verify) {
-        co_return checked(opened.version, co_await facilitator_.verify(std::move(ask)));
+        co_return checked(opened.echo, co_await facilitator_.verify(std::move(ask)));
       }
-      co_return sale_of(opened.version, co_await facilitator_.settle(std::move(ask)));
+      co_return sale_of(opened.echo.version, co_await facilitator_.settle(std::move(ask)));
     } catch (const store::StoreUnavailable&) {
       response = trouble(asked);
     } catch (const store::StoreBusy&) {
@@ -132,8 +133,8 @@ class Shop::Core {
     } catch (const store::StoreInDoubt&) {
       response = trouble(asked);
     }
-    co_return asked == Asked::verify ? checked(opened.version, response)
-                                     : sale_of(opened.version, response);
+    co_return asked == Asked::verify ? checked(opened.echo, response)
+                                     : sale_of(opened.echo.version, response);
   }
 
   asio::awaitable<void> delivered(domain::IntentId id, bool written) {

@@ -32,16 +32,17 @@ Response Facilitator::supported() {
   return x402::supported(networks_of(engine_.chains()), options_);
 }
 
-// Sellers verify before each settle. Whoever was cut off and comes with the same payment again
-// would have paid for nothing if its own transaction were held against them.
-asio::awaitable<bool> Facilitator::is_to_be_told(const Settling& it) {
-  const auto known = co_await engine_.find_submitted(it.payment, it.authorization);
-  if (!known || known->caller != it.caller.id) co_return false;
-  if (domain::is_terminal(known->state) && known->state != domain::IntentState::settled) {
-    co_return false;
+// Sellers verify before each settle, and /settle follows what it knows. Whoever was cut off and
+// comes with the same payment again would have paid for nothing if its own transaction were held
+// against them.
+asio::awaitable<std::optional<Reason>> Facilitator::reason_of_known(const Settling& it,
+                                                                    const domain::Intent& known) {
+  if (known.caller != it.caller.id) co_return used(it.transfer);
+  if (domain::is_terminal(known.state) && known.state != domain::IntentState::settled) {
+    co_return std::nullopt;
   }
-  const auto open = co_await engine_.may_be_told(it.caller, known->id);
-  co_return open.has_value() && *open;
+  const auto open = co_await engine_.may_be_told(it.caller, known.id);
+  co_return open && *open ? Reason::none : used(it.transfer);
 }
 
 asio::awaitable<Response> Facilitator::verify(Ask ask) {
@@ -59,20 +60,24 @@ asio::awaitable<Response> Facilitator::verify(Ask ask) {
   answer.reason = verdict.reason;
   answer.message = verdict.message;
   if (verdict.reason != Reason::none) co_return tell(read.echo, answer);
-  if (!verdict.network->can_settle) {
-    answer.reason = Reason::invalid_network;
-    answer.message = "network: this facilitator cannot settle on it now";
-    co_return tell(read.echo, answer);
-  }
-  const Payload& payload = read.request.payload;
-  const auto good = co_await engine_.verify(verdict.payment, payload.authorization);
-  if (good) co_return tell(read.echo, answer);
   Settling it{std::move(ask)};
+  it.transfer = read.request.payload.transfer;
   it.payment = std::move(verdict.payment);
-  it.authorization = payload.authorization;
+  it.authorization = read.request.payload.authorization;
   it.caller = caller_of(it.ask, read.request, it);
-  if (co_await is_to_be_told(it)) co_return tell(read.echo, answer);
-  const Refusal refusal = refusal_of(good.error(), payload.transfer, Asked::verify);
+  const auto known = co_await engine_.find_submitted(it.payment, it.authorization);
+  if (known) {
+    if (const auto reason = co_await reason_of_known(it, *known)) {
+      answer.reason = *reason;
+      co_return tell(read.echo, answer);
+    }
+  } else if (auto closed = closed_to_new(it, *verdict.network)) {
+    closed->asked = Asked::verify;
+    co_return tell(read.echo, *closed);
+  }
+  const auto good = co_await engine_.verify(it.payment, it.authorization);
+  if (good) co_return tell(read.echo, answer);
+  const Refusal refusal = refusal_of(good.error(), it.transfer, Asked::verify);
   if (refusal.status == 500) {
     log::alarm(
         "http_bug",
