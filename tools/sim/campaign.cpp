@@ -127,7 +127,7 @@ class Progress {
     std::cerr << thousands(sum.seeds) << " of " << thousands(orders_.seeds) << " seeds  "
               << std::fixed << std::setprecision(1) << static_cast<double>(sum.seeds) / seconds
               << " seeds/s  payments " << thousands(sum.payments) << "  crashes "
-              << thousands(sum.crashes) << "  simulated "
+              << thousands(sum.crashes) << "  simulated " << std::setprecision(2)
               << static_cast<double>(sum.simulated_ms) / 3'600'000.0 << " h  failed "
               << sum.failed.size() << '\n';
   }
@@ -169,8 +169,8 @@ void print_failures(const Orders& orders, const Sum& sum) {
   for (const auto& [seed, broken] : sum.failed) {
     if (++shown > 20) break;
     std::cout << "seed " << seed << ": " << broken.front() << '\n'
-              << "  holdfast-sim --profile " << orders.profile->name << " --seed " << seed
-              << orders.cut.text() << '\n';
+              << "  tools/simulate --profile " << orders.profile->name << " --seed " << seed
+              << orders.cut.text() << " --trace all\n";
   }
 }
 
@@ -212,12 +212,13 @@ void report(const Orders& orders, const Sum& sum, double seconds) {
   if (orders.hashes) {
     for (const auto& [seed, hash] : sum.hashes) std::cout << seed << ' ' << hash << '\n';
   }
-  print_tables(sum.tally);
+  // Who reads one seed's story has no use for what the others' tables count.
+  if (orders.tell.empty()) print_tables(sum.tally);
   print_failures(orders, sum);
   std::cout << thousands(sum.seeds) << " seeds in " << std::fixed << std::setprecision(1) << seconds
             << " s (" << rate << " a second, " << orders.jobs << " at once), "
             << thousands(sum.payments) << " payments, " << thousands(sum.crashes) << " crashes, "
-            << thousands(sum.steps) << " events, "
+            << thousands(sum.steps) << " events, " << std::setprecision(2)
             << static_cast<double>(sum.simulated_ms) / 3'600'000.0 << " simulated hours; "
             << sum.reviews_left << " left in review, " << sum.needless_reviews
             << " of them needlessly\n"
@@ -333,6 +334,21 @@ std::string take_away(Cut& cut, const std::vector<std::string>& words) {
   return {};
 }
 
+namespace {
+
+void tell(const Orders& orders, const Verdict& verdict) {
+  const bool known = std::ranges::any_of(verdict.story, [&](const std::string& line) {
+    return line.find(orders.tell) != std::string::npos;
+  });
+  if (!known && !orders.tell.empty() && orders.tell != "all") {
+    std::cerr << "seed " << verdict.seed << " has no payment " << orders.tell << '\n';
+    return;
+  }
+  for (const std::string& line : verdict.story) std::cout << line << '\n';
+}
+
+}  // namespace
+
 int run_campaign(const Orders& orders) {
   const auto start = Time::now();
   Sum sum;
@@ -341,7 +357,7 @@ int run_campaign(const Orders& orders) {
   if (orders.jobs == 1) {
     for (std::uint64_t at = 0; at < orders.seeds && !time_is_up(orders, start); ++at) {
       const Verdict verdict = run_one(orders, orders.from + at);
-      for (const std::string& line : verdict.story) std::cout << line << '\n';
+      tell(orders, verdict);
       for (std::size_t more = 1; orders.seeds == 1 && more < verdict.broken.size(); ++more) {
         std::cout << "also: " << verdict.broken[more] << '\n';
       }

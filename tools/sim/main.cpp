@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <holdfast/domain/ids.hpp>
 #include <holdfast/sqlite/sqlite.hpp>
 
 #include "campaign.hpp"
@@ -20,12 +21,13 @@ int main(int argc, char** argv) {
   std::optional<std::uint64_t> one;
   std::string tooth;
   bool all_teeth = false;
-  app.add_option("--seeds", orders.seeds, "how many seeds")->check(CLI::Range(1U, 100'000'000U));
-  app.add_option("--from", orders.from, "the first of them");
+  app.add_option("--seeds", orders.seeds, "how many seeds (100)")
+      ->check(CLI::Range(1U, 100'000'000U));
+  app.add_option("--from", orders.from, "the first of them (1)");
   app.add_option("--hours", orders.hours, "end after so many hours, whatever is left")
       ->check(CLI::Range(0.0, 1'000.0));
-  app.add_option("--profile", profile, profile_names());
-  app.add_option("--jobs", orders.jobs, "processes at once")->check(CLI::Range(1U, 256U));
+  app.add_option("--profile", profile, profile_names() + " (rough)");
+  app.add_option("--jobs", orders.jobs, "processes at once (1)")->check(CLI::Range(1U, 256U));
   app.add_option("--seed", one, "this seed only");
   app.add_option("--trace", orders.tell, "with --seed: the life of this payment (pi_…), or all");
   app.add_option("--payments", orders.cut.payments, "at most so many a seed");
@@ -60,6 +62,11 @@ int main(int argc, char** argv) {
     orders.jobs = 1;
   } else if (!orders.tell.empty() || orders.minimises) {
     std::cerr << "holdfast-sim: --trace and --minimise need --seed.\n";
+    return 2;
+  }
+  if (!orders.tell.empty() && orders.tell != "all" &&
+      !holdfast::domain::intent_id_from(orders.tell)) {
+    std::cerr << "holdfast-sim: --trace is all, or a payment's id: \"pi_\" and 32 hex digits.\n";
     return 2;
   }
   try {

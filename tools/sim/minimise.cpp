@@ -66,7 +66,7 @@ int minimise(const Orders& orders) {
   for (const Stroke& stroke : left.strokes) {
     std::cout << "  " << std::setw(7) << stroke.at_ms << " ms  " << to_text(stroke.blow) << '\n';
   }
-  std::cout << "holdfast-sim --profile " << orders.profile->name << " --seed " << orders.from
+  std::cout << "tools/simulate --profile " << orders.profile->name << " --seed " << orders.from
             << cut.text() << '\n';
   return 1;
 }

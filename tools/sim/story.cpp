@@ -36,6 +36,12 @@ void Story::add(bool of_all, std::string text) {
   lines_.push_back({world_.clock().mono_ms(), of_all, std::move(text), 0});
 }
 
+void Story::line(std::string text) {
+  const bool attempt = text.find(" attempt ") != std::string::npos;
+  if (attempt && !attempts_.insert(text).second) return;
+  add(false, std::move(text));
+}
+
 void Story::note(const std::string& sentence) {
   if (!of_.empty()) add(true, sentence);
 }

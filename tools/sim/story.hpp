@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +23,9 @@ class Story {
   Story(const Story&) = delete;
   Story& operator=(const Story&) = delete;
 
-  /// A line that belongs to whom it names.
-  void line(std::string text) { add(false, std::move(text)); }
+  /// A line that belongs to whom it names. An attempt is read anew whenever the store is opened,
+  /// and told once: again, it would read like a second signature.
+  void line(std::string text);
   /// A mark that belongs to every payment's life.
   void note(const std::string& sentence);
   std::vector<std::string> take(Machine& machine);
@@ -40,6 +42,7 @@ class Story {
   sim::SimWorld& world_;
   std::string of_;
   std::vector<Line> lines_;
+  std::set<std::string> attempts_;
 };
 
 }  // namespace holdfast::campaign

@@ -143,12 +143,12 @@ void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
         if (row.null(1)) return read_note(row.text(2), row.text(7), row.text(6));
         touched.insert(row.number(1));
         if (told_) {
-          const auto state = [&row](int column) {
-            return row.null(column) ? std::string("nothing") : std::string(row.text(column));
-          };
-          told_(text(load(db, row.number(1)).id) + " " + std::string(row.text(2)) + " " + state(3) +
-                " > " + state(4) + " by " + std::string(row.text(5)) + " " +
-                std::string(row.text(6)));
+          std::string line = text(load(db, row.number(1)).id) + " " + std::string(row.text(2));
+          const std::string from(row.null(3) ? "nothing" : row.text(3));
+          if (!row.null(4)) line += " " + from + " > " + std::string(row.text(4));
+          line += " by " + std::string(row.text(5));
+          if (!row.text(6).empty()) line += ": " + std::string(row.text(6));
+          told_(std::move(line));
         }
         if (row.null(3) || row.null(4) || row.text(3) == row.text(4)) return;
         const auto from = domain::intent_state_from(row.text(3));
