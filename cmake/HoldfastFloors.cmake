@@ -78,6 +78,16 @@ function(holdfast_link target)
   target_link_libraries(${target} PRIVATE ${closure})
 endfunction()
 
+# What the programs allocate with: a tenth less CPU a payment than with the C library's, whose two
+# threads free each other's memory. Whoever embeds the library chooses for himself, and a sanitizer
+# brings its own.
+find_library(HOLDFAST_JEMALLOC jemalloc)
+function(holdfast_allocator name)
+  if(HOLDFAST_JEMALLOC AND NOT HOLDFAST_SANITIZE)
+    target_link_libraries(${name} PRIVATE "${HOLDFAST_JEMALLOC}")
+  endif()
+endfunction()
+
 # holdfast_program(<name> SOURCES <file>… FLOORS <floor>…): a binary at the top of the build folder.
 function(holdfast_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FLOORS")
@@ -91,6 +101,7 @@ function(holdfast_program name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  holdfast_allocator(${name})
   holdfast_link(${name} ${arg_FLOORS})
   if(name STREQUAL "holdfast")
     install(TARGETS ${name} RUNTIME COMPONENT program)
