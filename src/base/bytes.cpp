@@ -1,16 +1,23 @@
 #include <holdfast/base/bytes.hpp>
 
+#include <array>
+
 namespace holdfast {
 namespace {
 
-constexpr char digits[] = "0123456789abcdef";
+constexpr std::string_view digits = "0123456789abcdef";
 
-int digit_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+/// Of each character; 255: it is no digit.
+constexpr std::array<Byte, 256> digit_values = [] {
+  std::array<Byte, 256> values{};
+  values.fill(255);
+  for (Byte digit = 0; digit < 16; ++digit) {
+    const char c = digits[digit];
+    values.at(static_cast<Byte>(c)) = digit;
+    if (digit >= 10) values.at(static_cast<Byte>(c - 'a' + 'A')) = digit;
+  }
+  return values;
+}();
 
 std::string_view without_prefix(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
@@ -18,9 +25,11 @@ std::string_view without_prefix(std::string_view text) {
 }
 
 void append_hex(std::string& out, ByteView bytes) {
+  std::size_t at = out.size();
+  out.resize(at + 2 * bytes.size());
   for (const Byte byte : bytes) {
-    out.push_back(digits[byte >> 4]);
-    out.push_back(digits[byte & 15]);
+    out[at++] = digits[byte >> 4];
+    out[at++] = digits[byte & 15];
   }
 }
 
@@ -44,13 +53,14 @@ std::string to_0x(ByteView bytes) {
 bool from_hex_into(std::string_view text, std::span<Byte> out) {
   text = without_prefix(text);
   if (text.size() != out.size() * 2) return false;
+  Byte wrong = 0;  // its upper half is zero as long as all are digits
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const int high = digit_value(text[2 * i]);
-    const int low = digit_value(text[2 * i + 1]);
-    if (high < 0 || low < 0) return false;
-    out[i] = static_cast<Byte>(high << 4 | low);
+    const Byte high = digit_values[static_cast<Byte>(text[2 * i])];
+    const Byte low = digit_values[static_cast<Byte>(text[2 * i + 1])];
+    wrong = static_cast<Byte>(wrong | high | low);
+    out[i] = static_cast<Byte>(high << 4 | (low & 15));
   }
-  return true;
+  return wrong < 16;
 }
 
 std::optional<Bytes> from_hex(std::string_view text) {

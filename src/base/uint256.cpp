@@ -31,14 +31,22 @@ std::optional<U256> narrow(const Wide& value) {
 
 std::optional<U256> U256::from_decimal(std::string_view text) {
   constexpr std::size_t longest = 78;  // digits of 2^256 − 1
+  constexpr std::uint64_t half = 0xFFFF'FFFF;
   if (text.empty() || text.size() > longest) return std::nullopt;
   if (text.size() > 1 && text.front() == '0') return std::nullopt;
-  Wide out = 0;
+  U256 out;
   for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
-    out = out * 10 + static_cast<unsigned>(c - '0');
+    auto carry = static_cast<std::uint64_t>(c - '0');
+    for (std::uint64_t& word : out.words_) {  // by halves, so that a product fits
+      const std::uint64_t low = (word & half) * 10 + carry;
+      const std::uint64_t high = (word >> 32) * 10 + (low >> 32);
+      word = high << 32 | (low & half);
+      carry = high >> 32;
+    }
+    if (carry != 0) return std::nullopt;
   }
-  return narrow(out);
+  return out;
 }
 
 std::optional<U256> U256::from_0x(std::string_view text) {

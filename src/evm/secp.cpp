@@ -1,6 +1,7 @@
 #include "evm/secp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <new>
 #include <optional>
@@ -71,11 +72,32 @@ struct Recovered {
   std::optional<Address20> signer;
 };
 
-/// The place for this digest, which another may hold.
-Recovered& kept_for(const Hash32& digest) {
-  constexpr std::size_t places = 1'024;
-  thread_local std::vector<Recovered> kept(places);
-  return kept[(std::size_t{digest.value[0]} << 8 | digest.value[1]) % places];
+/// The places for this digest; others may hold them. Several, so that two payments that come again
+/// and again do not drive each other out.
+class Places {
+ public:
+  const Recovered* find(const Hash32& digest, const Signature& signature) const {
+    const auto same = [&](const Recovered& one) {
+      return one.signer && one.digest == digest && one.signature == signature;
+    };
+    const auto found = std::ranges::find_if(held_, same);
+    return found == held_.end() ? nullptr : &*found;
+  }
+  /// In the place of the one that was kept first.
+  void keep(const Recovered& recovered) {
+    held_[next_] = recovered;
+    next_ = (next_ + 1) % held_.size();
+  }
+
+ private:
+  std::array<Recovered, 4> held_;
+  std::size_t next_ = 0;
+};
+
+Places& places_for(const Hash32& digest) {
+  constexpr std::size_t sets = 256;
+  thread_local std::vector<Places> kept(sets);
+  return kept[std::size_t{digest.value[0]} % sets];
 }
 
 }  // namespace
@@ -156,8 +178,8 @@ Result<void> check_signature(const Signature& signature) {
 }
 
 Result<Address20> recover(const Hash32& digest, const Signature& signature) {
-  Recovered& kept = kept_for(digest);
-  if (kept.signer && kept.digest == digest && kept.signature == signature) return *kept.signer;
+  Places& places = places_for(digest);
+  if (const Recovered* const kept = places.find(digest, signature)) return *kept->signer;
   if (const Result<void> checked = check_signature(signature); !checked) return checked.error();
   const std::array<Byte, 64> bytes = compact(signature);
   secp256k1_ecdsa_recoverable_signature parsed;
@@ -167,8 +189,9 @@ Result<Address20> recover(const Hash32& digest, const Signature& signature) {
       secp256k1_ecdsa_recover(context(), &key, &parsed, digest.value.data()) != 1) {
     return refuse(CodecError::bad_signature, "the signature belongs to no key");
   }
-  kept = {digest, signature, address_of_public(key)};
-  return *kept.signer;
+  const Address20 signer = address_of_public(key);
+  places.keep({digest, signature, signer});
+  return signer;
 }
 
 Result<Signature> parse_signature(ByteView bytes) {
