@@ -49,7 +49,8 @@ EvmChain::EvmChain(EvmOptions options, Rpc& rpc, ports::Clock& clock)
             .fee_ceiling = options.fees.max_fee,
             .network = "eip155:" + std::to_string(chain_number(options.id).value_or(0))},
       confirmations_only_(options.confirmations_only),
-      tags_every_ms_(std::min<std::int64_t>(8 * options.poll_ms, 2'000)),
+      tags_every_ms_(uses_safe() ? std::min<std::int64_t>(8 * options.poll_ms, 2'000)
+                                 : std::min<std::int64_t>(16 * options.poll_ms, 4'000)),
       fee_policy_(options.fees),
       fee_cache_(std::make_shared<FeeCache>()) {
   ensure(number_ != 0, "an EVM chain id is eip155: and a number");

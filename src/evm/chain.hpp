@@ -67,8 +67,10 @@ class EvmChain final : public ports::Chain {
   Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
 
   ports::Awaitable<ports::Outcome<bool>> check() override;
-  /// One call while the chain goes on: the tags are asked for every eight polls, at most two
-  /// seconds apart, and at once when the newest block does not go on from the one before. "safe" is
+  /// One call while the chain goes on (and the next block's receipts, where each look has found a
+  /// block with transactions): the tags are asked for every sixteen polls, at most four
+  /// seconds apart (half of that where "safe" is waited for), and at once when the newest block
+  /// does not go on from the one before. "safe" is
   /// asked for where a rule of ours names it; it is taken to be the final block elsewhere. Over
   /// several endpoints: what all of them have come to, those aside that are behind (agreed_head,
   /// Rpc::behind). `unknown` when they do not have the same final block.
@@ -91,7 +93,8 @@ class EvmChain final : public ports::Chain {
   /// `simulate`, and ends as it does.
   ports::Awaitable<ports::Outcome<bool>> would_run(domain::Address sender,
                                                    ports::Call call) override;
-  /// See fees_for. eth_feeHistory is asked at most once in fee_history_ms, however many ask.
+  /// See fees_for. eth_feeHistory is asked at most once in fee_history_ms, however many ask; while
+  /// heads are read that often, their base fee stands for the history's, up to rewards_ms.
   ports::Awaitable<ports::Outcome<domain::Fees>> quote(std::uint64_t gas) override;
   /// Searches the account's count back from the final block, by ever wider steps and then by
   /// halving: about 2·log2(age in blocks) small reads and one block. Needs a node that keeps the
@@ -176,6 +179,8 @@ class EvmChain final : public ports::Chain {
   /// ok, or what a call to an address without code ends with.
   ports::Awaitable<ports::Outcome<bool>> check_code(domain::Address target);
   ports::Awaitable<ports::Outcome<FeeHistory>> fee_history();
+  /// At most what the next block's can be; empty: no head was read a moment ago.
+  std::optional<U256> next_base_fee(std::int64_t now_ms) const;
   Transaction1559 transaction(const ports::Order& order) const;
   /// The final height, given those of the tags.
   std::uint64_t final_height(std::uint64_t latest, std::uint64_t tagged) const;
@@ -192,14 +197,25 @@ class EvmChain final : public ports::Chain {
     std::optional<std::int64_t> asked_ms{};  ///< for the tags, monotonic
     std::size_t txs = 0;  ///< of the newest block that was read whole
     std::optional<WireBlock> newest{};  ///< read with the head, until its receipts are asked for
+    std::optional<std::vector<WireReceipt>> receipts{};  ///< and these, where they came with it
+    int in_a_row = 0;  ///< looks that found the next block, and transactions in it
+    std::optional<U256> base_fee{};  ///< the newest block's
+    std::int64_t newest_ms = 0;  ///< monotonic: when that block was the newest
   };
 
   ports::Awaitable<ports::Outcome<ports::Head>> head_by_depth(Rpc& voice);
   ports::Awaitable<ports::Outcome<ports::Head>> head_with_tags(Rpc& voice, bool with_block);
   RpcCall newest_call(Rpc& voice, bool with_block);
   ports::Outcome<Header> read_newest(Rpc& voice, const RpcCall& asked, const Answer& answer);
+  /// While every look finds the next block, its receipts are asked for beside it.
+  std::optional<std::uint64_t> expected_block(Rpc& voice, const RpcCall& newest);
+  void keep_receipts(Rpc& voice, std::uint64_t height, const Answer& answer);
+  struct Newest {
+    WireBlock block;
+    std::optional<std::vector<WireReceipt>> receipts;
+  };
   /// The block of this height, if it came with the head; once.
-  std::optional<WireBlock> take_newest(Rpc& voice, std::uint64_t height);
+  std::optional<Newest> take_newest(Rpc& voice, std::uint64_t height);
   ports::Head note_newest(Rpc& voice, const Header& told);
   bool uses_safe() const;
 

@@ -47,12 +47,14 @@ ports::Awaitable<Outcome<std::vector<WireReceipt>>> EvmChain::receipts_one_by_on
   co_return out;
 }
 
-std::optional<WireBlock> EvmChain::take_newest(Rpc& voice, std::uint64_t height) {
+std::optional<EvmChain::Newest> EvmChain::take_newest(Rpc& voice, std::uint64_t height) {
   const auto heard = heard_.find(&voice);
   if (heard == heard_.end()) return std::nullopt;
   std::optional<WireBlock>& newest = heard->second.newest;
   if (!newest || newest->header.ref.height != height) return std::nullopt;
-  return std::exchange(newest, std::nullopt);
+  Newest out{std::move(*newest), std::exchange(heard->second.receipts, std::nullopt)};
+  newest.reset();
+  return out;
 }
 
 ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block_of(Rpc& voice,
@@ -60,12 +62,17 @@ ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block_of(Rpc& v
   using Found = std::optional<ports::Block>;
   // It may have come with the head; what was told of it then fits together with these receipts, or
   // `join` says that it does not.
-  std::optional<WireBlock> block = take_newest(voice, height);
+  std::optional<WireBlock> block;
+  std::optional<std::vector<WireReceipt>> known;
+  if (std::optional<Newest> newest = take_newest(voice, height)) {
+    block = std::move(newest->block);
+    known = std::move(newest->receipts);
+  }
   std::vector<RpcCall> calls;
   const bool asks_block = !block;
   if (asks_block) calls.push_back({"eth_getBlockByNumber", json::array{quantity(height), true}});
   const bool is_empty = block && block->txs.empty();
-  const bool asks_receipts = !is_empty && !lacks_block_receipts_.contains(&voice);
+  const bool asks_receipts = !is_empty && !known && !lacks_block_receipts_.contains(&voice);
   if (asks_receipts) calls.push_back({"eth_getBlockReceipts", json::array{quantity(height)}});
   const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
   if (asks_block) {
@@ -82,6 +89,8 @@ ports::Awaitable<Outcome<std::optional<ports::Block>>> EvmChain::block_of(Rpc& v
   Outcome<std::vector<WireReceipt>> receipts;
   if (is_empty) {
     receipts = std::vector<WireReceipt>{};
+  } else if (known) {
+    receipts = *std::move(known);
   } else if (lacks_block_receipts_.contains(&voice)) {
     receipts = co_await receipts_one_by_one(voice, *block);
   } else if (answers.back().ok() == nullptr) {

@@ -16,6 +16,8 @@ namespace holdfast::evm {
 /// up by a quarter in this time; where blocks come faster an old price may be too low, and what is
 /// stuck for it is replaced by a dearer one.
 inline constexpr std::int64_t fee_history_ms = 2'000;
+/// What blocks pay their builders changes less than their base fee, which each head tells.
+inline constexpr std::int64_t rewards_ms = 10'000;
 
 struct EvmChain::FeeCache {
   struct Asking {

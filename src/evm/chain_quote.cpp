@@ -85,6 +85,11 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
   }
   const std::int64_t now_ms = clock_.mono_ms();
   if (cache.history && now_ms - cache.read_ms < fee_history_ms) co_return *cache.history;
+  if (cache.history && now_ms - cache.read_ms < rewards_ms) {
+    if (const auto base_fee = next_base_fee(now_ms)) {
+      co_return FeeHistory{*base_fee, cache.history->rewards};
+    }
+  }
 
   const FeeCache::Turn turn(fee_cache_);
   const Answer answer = co_await rpc_.call("eth_feeHistory", fee_history_params());
@@ -95,6 +100,17 @@ ports::Awaitable<Outcome<FeeHistory>> EvmChain::fee_history() {
     cache.read_ms = now_ms;
   }
   co_return *turn.asking->answer;
+}
+
+std::optional<U256> EvmChain::next_base_fee(std::int64_t now_ms) const {
+  std::optional<U256> out;
+  for (const auto& [voice, heard] : heard_) {
+    if (!heard.base_fee || now_ms - heard.newest_ms >= fee_history_ms) continue;
+    const std::optional<U256> nine = heard.base_fee->times(9);
+    const std::optional<U256> next = nine ? nine->divided_by(8) : std::nullopt;
+    if (next) out = std::max(out, next);
+  }
+  return out;
 }
 
 ports::Awaitable<Outcome<domain::Fees>> EvmChain::quote(std::uint64_t gas) {

@@ -113,9 +113,13 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_of(Rpc& voice, bool with_b
   const bool is_due = !heard.asked_ms || clock_.mono_ms() - *heard.asked_ms >= tags_every_ms_;
   if (!is_due) {
     const RpcCall newest = newest_call(voice, with_block);
-    const Answer answer = co_await voice.call(newest.method, newest.params);
-    const Outcome<Header> latest = read_newest(voice, newest, answer);
+    std::vector<RpcCall> calls{newest};
+    const auto expected = expected_block(voice, newest);
+    if (expected) calls.push_back({"eth_getBlockReceipts", json::array{quantity(*expected)}});
+    const std::vector<Answer> answers = co_await call_all(voice, std::move(calls));
+    const Outcome<Header> latest = read_newest(voice, newest, answers.front());
     if (latest.ok() == nullptr) co_return latest.failure<ports::Head>();
+    if (expected) keep_receipts(voice, *expected, answers.back());
     const domain::BlockRef& ref = latest.ok()->ref;
     const bool goes_on = ref.height > heard.latest.height || ref == heard.latest;
     if (goes_on && ref.height > heard.finalized.ref.height) {
@@ -130,10 +134,29 @@ RpcCall EvmChain::newest_call(Rpc& voice, bool with_block) {
   constexpr std::size_t small = 64;
   Heard& heard = heard_[&voice];
   heard.newest.reset();
+  heard.receipts.reset();
   const bool whole = with_block && heard.txs <= small;
   // Whatever becomes of this answer, it may have been too large: one that was read says otherwise.
   if (whole) heard.txs = small + 1;
   return {"eth_getBlockByNumber", json::array{std::string("latest"), whole}};
+}
+
+std::optional<std::uint64_t> EvmChain::expected_block(Rpc& voice, const RpcCall& newest) {
+  constexpr int enough_in_a_row = 2;
+  const Heard& heard = heard_[&voice];
+  const bool whole = newest.params.at(1).as_bool();
+  if (!whole || heard.in_a_row < enough_in_a_row || lacks_block_receipts_.contains(&voice)) {
+    return std::nullopt;
+  }
+  return heard.latest.height + 1;
+}
+
+void EvmChain::keep_receipts(Rpc& voice, std::uint64_t height, const Answer& answer) {
+  Heard& heard = heard_[&voice];
+  const bool is_its = heard.newest && heard.newest->header.ref.height == height;
+  if (!is_its || answer.ok() == nullptr) return;
+  Read<std::vector<WireReceipt>> receipts = read_receipts(*answer.ok());
+  if (receipts) heard.receipts = std::move(*receipts);  // else they are asked for once more
 }
 
 Outcome<Header> EvmChain::read_newest(Rpc& voice, const RpcCall& asked, const Answer& answer) {
@@ -178,7 +201,12 @@ ports::Awaitable<Outcome<ports::Head>> EvmChain::head_with_tags(Rpc& voice, bool
 ports::Head EvmChain::note_newest(Rpc& voice, const Header& told) {
   Heard& heard = heard_[&voice];
   const Header& latest = heard.finalized.ref.height >= told.ref.height ? heard.finalized : told;
+  const bool is_next = latest.ref.height == heard.latest.height + 1;
+  const bool is_full = heard.newest && !heard.newest->txs.empty();
+  heard.in_a_row = is_next && is_full ? heard.in_a_row + 1 : 0;
   heard.latest = latest.ref;
+  heard.base_fee = latest.base_fee;
+  heard.newest_ms = clock_.mono_ms();
   return ports::Head{
       .latest = latest.ref,
       .latest_time_s = latest.time_s,

@@ -155,6 +155,7 @@ Read<Header> read_header(const boost::json::value& value) {
   out.ref = block_ref(fields, "number", "hash");
   out.parent = fields.fixed<domain::BlockHash>("parentHash");
   out.time_s = static_cast<std::int64_t>(fields.number("timestamp", wire_limits::time_s));
+  if (!fields.absent("baseFeePerGas")) out.base_fee = fields.amount("baseFeePerGas");
   if (fields.failed()) return fields.refusal();
   return out;
 }

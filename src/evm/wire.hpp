@@ -47,6 +47,7 @@ struct Header {
   domain::BlockRef ref;
   domain::BlockHash parent;
   std::int64_t time_s = 0;
+  std::optional<U256> base_fee{};  ///< wei per unit of gas; empty before EIP-1559
 };
 
 /// A transaction as sent. `block` is empty while it is in a pool.

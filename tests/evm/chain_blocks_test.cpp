@@ -90,6 +90,37 @@ TEST_CASE("chain: a block is read with all that its transactions did") {
   CHECK(bench.node.asked.size() == 2);
 }
 
+TEST_CASE("chain: where each look finds the next block, its receipts come with it") {
+  Bench bench;
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  std::uint64_t nonce = 0;
+  const auto grow = [&] {
+    bench.node.blocks.push_back({word(700 + nonce), 1'700'000'101, {}, {}});
+    bench.node.add(bench.node.blocks.size() - 1, token_transfer(nonce++, 100));
+  };
+  const auto receipts = [&] { return bench.node.count("eth_getBlockReceipts"); };
+  const auto read = [&](std::uint64_t height) {
+    const auto block = run(bench.chain.block(height));
+    return block.ok() != nullptr && *block.ok() ? (*block.ok())->txs.size() : 0;
+  };
+  for (std::uint64_t height = 101; height <= 104; ++height) {
+    grow();
+    CAPTURE(height);
+    REQUIRE(run(bench.chain.head()).ok() != nullptr);
+    const bool beside = height > 102;
+    CHECK(receipts() == height - (beside ? 100 : 101));
+    CHECK(read(height) == 1);
+    CHECK(receipts() == height - 100);
+  }
+  CHECK(run(bench.chain.head()).ok() != nullptr);  // too early: for nothing, this once
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  CHECK(receipts() == 5);
+  grow();
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  CHECK(read(105) == 1);
+  CHECK(receipts() == 6);
+}
+
 TEST_CASE("chain: an empty block is read, and a block that is not there yet is no block") {
   Bench bench;
   const auto empty = run(bench.chain.block(3));
@@ -292,6 +323,7 @@ TEST_CASE("chain: the final transaction at a sequence is found, wherever it stan
   node.finalized = 4990;
   std::vector<domain::TxHash> hashes;
   const std::vector<std::uint64_t> heights{1, 2, 2, 2, 700, 4000, 4989, 4990, 4991};
+  hashes.reserve(heights.size());
   for (std::uint64_t nonce = 0; nonce < heights.size(); ++nonce) {
     hashes.push_back(node.add(heights[nonce], token_transfer(nonce, nonce + 1)));
   }

@@ -109,6 +109,27 @@ TEST_CASE("fees: the node is asked at most once in two seconds") {
   CHECK(bench.node.count("eth_feeHistory") == 2);
 }
 
+TEST_CASE("fees: while heads are read, the newest block's base fee stands for the history's") {
+  Bench bench;
+  bench.node.overrides["eth_feeHistory"] = always(history_json(800, {3}));
+  const FeePolicy policy;
+  const auto offered = [&] { return run(bench.chain.quote(21'000)).ok()->max_fee; };
+  const U256 tip = policy.priority_floor;
+  CHECK(offered() == U256(2 * 800).plus(tip));
+  bench.clock.now_ms += 5'000;
+  bench.node.base_fee = 1'600;
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  CHECK(offered() == U256(2 * 1'800).plus(tip));  // an eighth more: the most it rises by
+  CHECK(bench.node.count("eth_feeHistory") == 1);
+  bench.clock.now_ms += 2'000;  // no head since
+  CHECK(offered() == U256(2 * 800).plus(tip));
+  CHECK(bench.node.count("eth_feeHistory") == 2);
+  bench.clock.now_ms += 10'000;
+  CHECK(run(bench.chain.head()).ok() != nullptr);
+  CHECK(offered() == U256(2 * 800).plus(tip));
+  CHECK(bench.node.count("eth_feeHistory") == 3);
+}
+
 TEST_CASE("fees: a failed history is not remembered") {
   Bench bench;
   bench.node.overrides["eth_feeHistory"] = always(ports::Unknown{"time-out", false});

@@ -130,11 +130,13 @@ json::value FakeNode::block_json(std::uint64_t height, bool full) const {
   for (const json::object& tx : block.txs) {
     full ? txs.emplace_back(tx) : txs.emplace_back(tx.at("hash"));
   }
-  return json::object{{"number", quantity(height)},
-                      {"hash", block.hash},
-                      {"parentHash", height == 0 ? word(0) : blocks[height - 1].hash},
-                      {"timestamp", quantity(static_cast<std::uint64_t>(block.time_s))},
-                      {"transactions", txs}};
+  json::object out{{"number", quantity(height)},
+                   {"hash", block.hash},
+                   {"parentHash", height == 0 ? word(0) : blocks[height - 1].hash},
+                   {"timestamp", quantity(static_cast<std::uint64_t>(block.time_s))},
+                   {"transactions", txs}};
+  if (base_fee) out["baseFeePerGas"] = quantity(*base_fee);
+  return out;
 }
 
 const json::object* FakeNode::find_in(const json::value& hash, bool receipt) const {

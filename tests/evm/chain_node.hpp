@@ -79,6 +79,7 @@ class FakeNode final : public Rpc {
   std::vector<Block> blocks;
   std::uint64_t safe = 95;
   std::uint64_t finalized = 90;
+  std::optional<std::uint64_t> base_fee;  ///< of every block; empty: from before EIP-1559
   std::map<std::string, Handler> overrides;
   std::vector<std::pair<std::string, json::array>> asked;
 

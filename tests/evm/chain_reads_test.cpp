@@ -86,7 +86,7 @@ TEST_CASE("chain: while the newest block goes on, the tags are asked for now and
   CHECK(grown.ok()->latest.height == 101);
   CHECK(grown.ok()->finalized.height == 90);
   CHECK(bench.node.asked.size() == 2);
-  bench.clock.now_ms += 2'000;
+  bench.clock.now_ms += 4'000;
   CHECK(run(bench.chain.head()).ok()->finalized.height == 91);
 }
 
