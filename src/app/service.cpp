@@ -1,6 +1,7 @@
 #include "app/service.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <holdfast/sqlite/sqlite.hpp>
@@ -22,7 +24,8 @@ namespace holdfast::app {
 namespace {
 
 constexpr std::int64_t server_stop_ms = 5'000;
-constexpr std::int64_t look_ms = 200;
+/// An engine that broke is noticed after so long; to be told to stop, at once.
+constexpr std::int64_t look_ms = 1'000;
 constexpr std::int64_t longest_reopen_ms = 30'000;
 /// Longer than any call may last.
 constexpr std::int64_t retirement_ms = 600'000;
@@ -212,19 +215,30 @@ boost::asio::awaitable<int> Service::live() {
 boost::asio::awaitable<void> Service::serve_until_told() {
   signals_.emplace(context_, SIGTERM, SIGINT);
   signals_->async_wait([this](boost::system::error_code error, int) {
-    if (!error) told_ = true;
+    if (!error) tell();
   });
   for (;;) {
-    while (!told_ && !engine_->broken()) co_await clock_.sleep(look_ms);
+    while (!told_ && !engine_->broken()) co_await wait_to_look(look_ms);
     // An engine that broke for another reason than its store would only break again.
     if (told_ || !is_in_trouble(*store_) || !co_await reopen()) co_return;
   }
 }
 
+void Service::tell() {
+  told_ = true;
+  look_.cancel();
+}
+
+boost::asio::awaitable<void> Service::wait_to_look(std::int64_t ms) {
+  boost::system::error_code told;
+  look_.expires_after(std::chrono::milliseconds(ms));
+  co_await look_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, told));
+}
+
 boost::asio::awaitable<void> Service::until_told(std::int64_t most_ms) {
   const std::int64_t until_ms = clock_.mono_ms() + most_ms;
   for (std::int64_t left = most_ms; !told_ && left > 0; left = until_ms - clock_.mono_ms()) {
-    co_await clock_.sleep(std::min(left, look_ms));
+    co_await wait_to_look(left);
   }
 }
 
@@ -278,7 +292,7 @@ boost::asio::awaitable<bool> Service::try_to_reopen() {
 }
 
 void Service::stop() {
-  boost::asio::post(context_, [this] { told_ = true; });
+  boost::asio::post(context_, [this] { tell(); });
 }
 
 int serve(const std::string& config_path) {

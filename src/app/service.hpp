@@ -12,6 +12,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <holdfast/engine/engine.hpp>
 #include <holdfast/http/server.hpp>
@@ -78,6 +79,9 @@ class Service {
   std::unique_ptr<store::Store> open_store();
   boost::asio::awaitable<int> live();
   boost::asio::awaitable<void> serve_until_told();
+  void tell();
+  /// Returns after `ms`, or when it is told to stop.
+  boost::asio::awaitable<void> wait_to_look(std::int64_t ms);
   boost::asio::awaitable<void> until_told(std::int64_t most_ms);
   boost::asio::awaitable<bool> reopen();
   boost::asio::awaitable<bool> try_to_reopen();
@@ -95,6 +99,7 @@ class Service {
   bool told_ = false;
   bool gave_up_ = false;
   boost::asio::io_context context_{1};
+  boost::asio::steady_timer look_{context_};
   // To the end, not only until it was told: without it a second signal would kill in the drain.
   std::optional<boost::asio::signal_set> signals_;
   SystemClock clock_;
