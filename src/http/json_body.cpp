@@ -65,7 +65,8 @@ JsonBody read_json(std::string_view text, bool may_be_empty, std::size_t most_le
     return {bad_json("the body has more than " + std::to_string(most_levels) + " levels"), {}};
   }
   if (error) return {bad_json("the body is not JSON in UTF-8"), {}};
-  if (const auto twice = repeated_key(text, most_levels)) {
+  const bool may_repeat = names_in(value) != names_in(text);
+  if (const auto twice = may_repeat ? repeated_key(text, most_levels) : std::nullopt) {
     return {bad_json(shown(*twice) + ": the field comes more than once"), {}};
   }
   if (!value.is_object()) return {bad_json("the body must be a JSON object"), {}};

@@ -3,6 +3,9 @@
 #include <set>
 #include <vector>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
 #include <boost/json/basic_parser_impl.hpp>
 
 namespace holdfast::http {
@@ -61,6 +64,29 @@ struct KeyWatch {
 };
 
 }  // namespace
+
+std::size_t names_in(const json::value& value) {
+  std::size_t count = 0;
+  if (const json::object* object = value.if_object()) {
+    count = object->size();
+    for (const auto& pair : *object) count += names_in(pair.value());
+  } else if (const json::array* list = value.if_array()) {
+    for (const json::value& item : *list) count += names_in(item);
+  }
+  return count;
+}
+
+std::size_t names_in(std::string_view text) {
+  std::size_t count = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') ++i;
+    if (!in_string && c == ':') ++count;
+  }
+  return count;
+}
 
 std::optional<std::string> repeated_key(std::string_view text, std::size_t max_depth) {
   json::parse_options options;

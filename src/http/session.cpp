@@ -3,6 +3,7 @@
 #include "http/session.hpp"
 
 #include <array>
+#include <chrono>
 #include <tuple>
 
 #include <boost/asio/cancellation_state.hpp>
@@ -95,7 +96,11 @@ struct Session::Reader {
 };
 
 Session::Session(tcp::socket socket, Api& api, const Options& options)
-    : socket_(std::move(socket)), timer_(socket_.get_executor()), api_(api), options_(options) {}
+    : socket_(std::move(socket)),
+      ends_(socket_.get_executor()),
+      timer_(socket_.get_executor()),
+      api_(api),
+      options_(options) {}
 
 asio::awaitable<void> Session::run(std::shared_ptr<Session> self, std::shared_ptr<void>) {
   // However it ends, by cancellation too: the timer would keep the socket open.
@@ -113,6 +118,8 @@ asio::awaitable<void> Session::run(std::shared_ptr<Session> self, std::shared_pt
 
 void Session::close() {
   disarm();
+  watched_until_.reset();
+  timer_.cancel();
   error_code ignored;
   std::ignore = socket_.shutdown(tcp::socket::shutdown_both, ignored);
   std::ignore = socket_.close(ignored);
@@ -261,19 +268,29 @@ asio::awaitable<void> Session::linger() {
 
 void Session::arm(std::int64_t ms) {
   late_ = false;
-  timer_.expires_after(std::chrono::milliseconds(ms));
-  timer_.async_wait([self = shared_from_this(), number = ++armed_](error_code error) {
-    if (error || number != self->armed_) return;
+  armed_ = true;
+  ends_.expires_after(std::chrono::milliseconds(ms));
+  if (!watched_until_ || ends_.expiry() < *watched_until_) watch_until(ends_.expiry());
+}
+
+void Session::disarm() {
+  armed_ = false;
+  late_ = false;
+}
+
+void Session::watch_until(Time until) {
+  watched_until_ = until;
+  timer_.expires_at(until);
+  timer_.async_wait([self = shared_from_this(), until](error_code error) {
+    // Of an earlier watch that another took the place of, perhaps.
+    if (error || self->watched_until_ != until) return;
+    self->watched_until_.reset();
+    if (!self->armed_) return;
+    if (self->ends_.expiry() > until) return self->watch_until(self->ends_.expiry());
     self->late_ = true;
     error_code ignored;
     std::ignore = self->socket_.cancel(ignored);
   });
-}
-
-void Session::disarm() {
-  ++armed_;
-  late_ = false;
-  timer_.cancel();
 }
 
 void turn_away(tcp::socket& socket, std::int64_t wall_ms) {

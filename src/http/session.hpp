@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -30,6 +31,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::cancellation_signal& signal() { return signal_; }
 
  private:
+  using Time = boost::asio::steady_timer::time_point;
   struct Reader;
 
   /// False: the connection ends without a word.
@@ -47,17 +49,21 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Reads and forgets for a moment, so that the client is not reset before it read the answer.
   boost::asio::awaitable<void> linger();
 
-  /// From now on reads and writes end after `ms`; `late_` is then set.
+  /// From now on reads and writes end after `ms`; `late_` is then set. One timer runs on from
+  /// request to request and looks at the time when it fires: a request moves the time four times.
   void arm(std::int64_t ms);
   void disarm();
+  void watch_until(Time until);
   void close();
 
   boost::asio::ip::tcp::socket socket_;
+  boost::asio::steady_timer ends_;  ///< only its expiry: what goes on now must be done by then
   boost::asio::steady_timer timer_;
   boost::asio::cancellation_signal signal_;
   Api& api_;
   const Options& options_;
-  std::uint64_t armed_ = 0;
+  bool armed_ = false;
+  std::optional<Time> watched_until_;  ///< when the timer fires; while armed never after `ends_`
   bool late_ = false;
   bool may_close_ = false;  ///< idle or lingering: nobody waits for an answer
   bool last_ = false;

@@ -70,6 +70,7 @@ TEST_CASE("json: a body is one object of valid UTF-8, at most 16 levels deep, no
   CHECK(refusal(nested(16)).empty());
   CHECK(refusal(R"({"x":[{"b":1},{"b":2}],"y":{"b":3},"b":4})").empty());
   CHECK(refusal(" {\"a\" : 1 } \n").empty());
+  CHECK(refusal(R"({"a:":"\"x\":1,\\","b":[":",{"a:":":"}]})").empty());
 }
 
 TEST_CASE("json: an empty body is an object where nothing is needed") {
