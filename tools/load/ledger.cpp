@@ -12,7 +12,9 @@ using ports::RefusalKind;
 
 namespace {
 
-constexpr std::size_t most_remembered = 1'000'000;
+// Twice the largest block and more: the engine reads a block soon after it was made. What is kept
+// here counts as the run's memory.
+constexpr std::size_t most_remembered = 120'000;
 
 std::int64_t now_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -22,7 +22,7 @@ namespace holdfast::load {
 inline constexpr std::uint64_t gas_price = 1'000'000'000;  ///< wei: the base fee and the rest
 inline constexpr std::uint64_t gas_of_a_transfer = 60'000;
 
-/// Remembers the newest million transactions.
+/// Remembers the newest 120,000 transactions.
 class Ledger {
  public:
   struct Tx {

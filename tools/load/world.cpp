@@ -100,7 +100,7 @@ class FakeNodeWorld final : private OwnNode, public HttpWorld {
  public:
   FakeNodeWorld(const Options& options, const boost::asio::any_io_executor& executor,
                 ports::Clock& clock, SignerNotes* notes)
-      : OwnNode(options, notes), HttpWorld(options, node.url(), 20, executor, clock) {}
+      : OwnNode(options, notes), HttpWorld(options, node.url(), 50, executor, clock) {}
 
   std::uint64_t faults() const override { return node.faults(); }
   awaitable<std::vector<Moved>> close() override {
