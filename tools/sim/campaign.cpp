@@ -1,23 +1,20 @@
 #include "campaign.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
+#include <map>
+#include <optional>
+#include <set>
 
-#include <poll.h>
 #include <boost/json.hpp>
 
-#include <holdfast/base/ensure.hpp>
-
 #include "coverage.hpp"
+#include "process.hpp"
 
 namespace holdfast::campaign {
 
@@ -60,13 +57,17 @@ void add(Sum& sum, const Verdict& verdict) {
 
 // ---- a verdict on its way from a process to the one that adds up: a line of JSON
 
-std::string to_line(const Verdict& verdict) {
+json::object to_json(const Tally& tally) {
   json::object tables;
-  for (const auto& [table, names] : verdict.tally.tables()) {
+  for (const auto& [table, names] : tally.tables()) {
     json::object entries;
     for (const auto& [name, times] : names) entries[name] = times;
     tables[table] = std::move(entries);
   }
+  return tables;
+}
+
+std::string to_line(const Verdict& verdict) {
   json::array broken;
   for (const std::string& one : verdict.broken) broken.emplace_back(one);
   const json::object out{{"seed", verdict.seed},
@@ -78,7 +79,7 @@ std::string to_line(const Verdict& verdict) {
                          {"needless_reviews", verdict.needless_reviews},
                          {"hash", verdict.trace_hash},
                          {"broken", std::move(broken)},
-                         {"tables", std::move(tables)}};
+                         {"tables", to_json(verdict.tally)}};
   return json::serialize(out) + "\n";
 }
 
@@ -177,12 +178,6 @@ void print_failures(const Orders& orders, const Sum& sum) {
 void report(const Orders& orders, const Sum& sum, double seconds) {
   const double rate = static_cast<double>(sum.seeds) / std::max(0.001, seconds);
   if (orders.json) {
-    json::object tables;
-    for (const auto& [table, names] : sum.tally.tables()) {
-      json::object entries;
-      for (const auto& [name, times] : names) entries[name] = times;
-      tables[table] = std::move(entries);
-    }
     json::object failed;
     for (const auto& [seed, broken] : sum.failed) failed[std::to_string(seed)] = broken.front();
     json::array never;
@@ -202,7 +197,7 @@ void report(const Orders& orders, const Sum& sum, double seconds) {
                               {"simulated_hours", static_cast<double>(sum.simulated_ms) / 3.6e6},
                               {"reviews_left", sum.reviews_left},
                               {"needless_reviews", sum.needless_reviews},
-                              {"tables", std::move(tables)},
+                              {"tables", to_json(sum.tally)},
                               {"never", std::move(never)},
                               {"hashes", std::move(hashes)},
                               {"failed", std::move(failed)}}
@@ -232,78 +227,66 @@ bool time_is_up(const Orders& orders, Time::time_point start) {
   return orders.hours > 0 && seconds_since(start) > orders.hours * 3'600;
 }
 
-[[noreturn]] void work(const Orders& orders, unsigned job, int out, Time::time_point start) {
-  for (std::uint64_t at = job; at < orders.seeds && !time_is_up(orders, start); at += orders.jobs) {
-    const std::string line = to_line(run_one(orders, orders.from + at));
-    std::string_view left = line;
-    while (!left.empty()) {
-      const ssize_t wrote = ::write(out, left.data(), left.size());
-      if (wrote <= 0) _exit(1);
-      left.remove_prefix(static_cast<std::size_t>(wrote));
-    }
+constexpr std::string_view begins = "seed ";
+
+// A line for each seed before it is run, and its verdict.
+void work(const Orders& orders, std::uint64_t from, int out, Time::time_point start) {
+  for (std::uint64_t at = from; at < orders.seeds && !time_is_up(orders, start);
+       at += orders.jobs) {
+    say(out, std::string(begins) + std::to_string(at) + "\n");
+    say(out, to_line(run_one(orders, orders.from + at)));
   }
-  _exit(0);
 }
 
 struct Worker {
-  pid_t pid = 0;
-  int in = -1;
-  std::string unread;
+  Child child;
+  std::optional<std::uint64_t> at;  ///< the seed under way, by its place
 };
 
-void take_lines(Worker& worker, Sum& sum) {
-  for (std::size_t end = worker.unread.find('\n'); end != std::string::npos;
-       end = worker.unread.find('\n')) {
-    add(sum, from_line(std::string_view(worker.unread).substr(0, end)));
-    worker.unread.erase(0, end + 1);
+Worker start_worker(const Orders& orders, std::uint64_t from, Time::time_point start) {
+  return {Child([&](int out) { work(orders, from, out, start); }), std::nullopt};
+}
+
+void take_line(Worker& worker, std::string_view line, Sum& sum) {
+  if (line.starts_with(begins)) {
+    worker.at = std::stoull(std::string(line.substr(begins.size())));
+  } else {
+    worker.at.reset();
+    add(sum, from_line(line));
   }
 }
 
-std::vector<Worker> start_workers(const Orders& orders, Time::time_point start) {
+// A process that dies takes its seed with it and no other: that one has failed, and another process
+// goes on behind it. False: one died between its seeds.
+bool share_out(const Orders& orders, Sum& sum, Progress& progress, Time::time_point start) {
   std::vector<Worker> workers;
+  workers.reserve(orders.jobs);
   for (unsigned job = 0; job < orders.jobs; ++job) {
-    std::array<int, 2> ends{};
-    ensure(::pipe(ends.data()) == 0, "a pipe can be made");
-    const pid_t pid = ::fork();
-    ensure(pid >= 0, "a process can be started");
-    if (pid == 0) {
-      ::close(ends[0]);
-      work(orders, job, ends[1], start);
-    }
-    ::close(ends[1]);
-    workers.push_back({pid, ends[0], {}});
-  }
-  return workers;
-}
-
-// Until all have closed their ends. A worker that died without a word is a failure of its own.
-bool gather(std::vector<Worker>& workers, Sum& sum, Progress& progress) {
-  std::array<char, 65'536> buffer{};
-  std::size_t open = workers.size();
-  while (open > 0) {
-    std::vector<pollfd> waiting;
-    waiting.reserve(workers.size());
-    for (const Worker& worker : workers) waiting.push_back({worker.in, POLLIN, 0});
-    ::poll(waiting.data(), waiting.size(), 1'000);
-    for (std::size_t at = 0; at < workers.size(); ++at) {
-      if (waiting[at].revents == 0) continue;
-      const ssize_t got = ::read(workers[at].in, buffer.data(), buffer.size());
-      if (got > 0) {
-        workers[at].unread.append(buffer.data(), static_cast<std::size_t>(got));
-        take_lines(workers[at], sum);
-      } else {
-        ::close(workers[at].in);
-        workers[at].in = -1;
-        --open;
-      }
-    }
-    progress.show(sum, false);
+    workers.push_back(start_worker(orders, job, start));
   }
   bool well = true;
-  for (const Worker& worker : workers) {
-    int status = 0;
-    ::waitpid(worker.pid, &status, 0);
-    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  while (!workers.empty()) {
+    std::vector<int> ins;
+    ins.reserve(workers.size());
+    for (const Worker& worker : workers) ins.push_back(worker.child.in());
+    const std::vector<bool> speak = wait_for_any(ins);
+    for (std::size_t at = workers.size(); at-- > 0;) {
+      Worker& worker = workers[at];
+      const auto take = [&](std::string_view line) { take_line(worker, line, sum); };
+      if (!speak[at] || worker.child.read(take)) continue;
+      if (worker.at) {
+        Verdict died;
+        died.seed = orders.from + *worker.at;
+        const std::string& why = worker.child.why();
+        died.broken.push_back(why.empty() ? "the process ended in the middle of it" : why);
+        add(sum, died);
+        worker = start_worker(orders, *worker.at + orders.jobs, start);
+        continue;
+      }
+      well = well && worker.child.why().empty();
+      workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    progress.show(sum, false);
   }
   return well;
 }
@@ -354,23 +337,19 @@ int run_campaign(const Orders& orders) {
   Sum sum;
   Progress progress(orders, start);
   bool well = true;
-  if (orders.jobs == 1) {
-    for (std::uint64_t at = 0; at < orders.seeds && !time_is_up(orders, start); ++at) {
-      const Verdict verdict = run_one(orders, orders.from + at);
-      tell(orders, verdict);
-      for (std::size_t more = 1; orders.seeds == 1 && more < verdict.broken.size(); ++more) {
-        std::cout << "also: " << verdict.broken[more] << '\n';
-      }
-      add(sum, verdict);
-      progress.show(sum, false);
+  if (orders.seeds == 1) {  // in this process: who looks into it wants a debugger on it
+    const Verdict verdict = run_one(orders, orders.from);
+    tell(orders, verdict);
+    for (std::size_t more = 1; more < verdict.broken.size(); ++more) {
+      std::cout << "also: " << verdict.broken[more] << '\n';
     }
+    add(sum, verdict);
   } else {
-    auto workers = start_workers(orders, start);
-    well = gather(workers, sum, progress);
+    well = share_out(orders, sum, progress, start);
   }
   progress.show(sum, true);
   report(orders, sum, seconds_since(start));
-  if (!well) std::cerr << "holdfast-sim: a process ended in the middle of its seeds.\n";
+  if (!well) std::cerr << "holdfast-sim: a process ended between two of its seeds.\n";
   return well && sum.failed.empty() ? 0 : 1;
 }
 

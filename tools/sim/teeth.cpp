@@ -1,25 +1,21 @@
 #include "teeth.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <csignal>
-#include <cstring>
+#include <cstdio>
 #include <iomanip>
 #include <iostream>
 #include <iterator>
-#include <optional>
 #include <vector>
 
-#include <poll.h>
 #include <boost/json.hpp>
 
 #include <holdfast/base/ensure.hpp>
 
 #include "base/teeth.hpp"
+#include "process.hpp"
 
 namespace holdfast::campaign {
 
@@ -62,21 +58,15 @@ struct Bite {
 
 // ---- in a process of its own: what is planted may well end it
 
-void say(int out, std::string_view line) {
-  while (!line.empty()) {
-    const ssize_t wrote = ::write(out, line.data(), line.size());
-    if (wrote <= 0) _exit(1);
-    line.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-}
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 // A line for each seed before it is run, and one for what was seen.
-[[noreturn]] void bite(Orders orders, Tooth tooth, int out) {
+void bite(Orders orders, Tooth tooth, int out) {
+  // What it says as it ends is not for the reader of the table.
+  if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
   for (const std::string_view name : {"rough", "hell"}) {
     orders.profile = find_profile(name);
     for (std::uint64_t at = 0; at < orders.seeds; ++at) {
@@ -87,36 +77,17 @@ std::string one_line(std::string text) {
       if (bitten.broken.empty()) continue;
       plant(Tooth::none);
       if (!run_one(orders, orders.from + at).broken.empty()) continue;
-      say(out, "seen " + one_line(bitten.broken.front()) + "\n");
-      _exit(0);
+      return say(out, "seen " + one_line(bitten.broken.front()) + "\n");
     }
   }
-  _exit(0);
 }
 
 // ---- the process that adds up
 
 struct Trial {
-  pid_t pid = 0;
-  int in = -1;
-  std::string unread;
+  Child child;
   Bite bite;
 };
-
-Trial start(const Orders& orders, const ToothRow& row) {
-  std::array<int, 2> ends{};
-  ensure(::pipe(ends.data()) == 0, "a pipe can be made");
-  const pid_t pid = ::fork();
-  ensure(pid >= 0, "a process can be started");
-  if (pid == 0) {
-    ::close(ends[0]);
-    // What it says as it ends is not for the reader of the table.
-    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
-    bite(orders, row.tooth, ends[1]);
-  }
-  ::close(ends[1]);
-  return {pid, ends[0], {}, {&row, {}, 0, {}}};
-}
 
 void take_line(Bite& bite, std::string_view line) {
   if (line.starts_with("seen ")) {
@@ -130,26 +101,8 @@ void take_line(Bite& bite, std::string_view line) {
 
 /// False when its process has ended.
 bool read_some(Trial& trial) {
-  std::array<char, 4'096> buffer{};
-  const ssize_t got = ::read(trial.in, buffer.data(), buffer.size());
-  if (got > 0) {
-    trial.unread.append(buffer.data(), static_cast<std::size_t>(got));
-    for (std::size_t end = trial.unread.find('\n'); end != std::string::npos;
-         end = trial.unread.find('\n')) {
-      take_line(trial.bite, std::string_view(trial.unread).substr(0, end));
-      trial.unread.erase(0, end + 1);
-    }
-    return true;
-  }
-  ::close(trial.in);
-  int status = 0;
-  ::waitpid(trial.pid, &status, 0);
-  if (trial.bite.seen_as.empty() && WIFSIGNALED(status)) {
-    trial.bite.seen_as = WTERMSIG(status) == SIGALRM ? "the seed did not end"
-                         : WTERMSIG(status) == SIGABRT
-                             ? "the engine's own ensure stopped it"
-                             : "the process ended by signal " + std::to_string(WTERMSIG(status));
-  }
+  if (trial.child.read([&](std::string_view line) { take_line(trial.bite, line); })) return true;
+  if (trial.bite.seen_as.empty()) trial.bite.seen_as = trial.child.why();
   return false;
 }
 
@@ -217,15 +170,17 @@ int try_teeth(const Orders& orders, std::string_view name) {
   const std::size_t all = left.size();
   while (!left.empty() || !running.empty()) {
     while (running.size() < orders.jobs && !left.empty()) {
-      running.push_back(start(orders, *left.back()));
+      const ToothRow& row = *left.back();
+      running.push_back(
+          {Child([&](int out) { bite(orders, row.tooth, out); }), Bite{&row, {}, 0, {}}});
       left.pop_back();
     }
-    std::vector<pollfd> waiting;
-    waiting.reserve(running.size());
-    for (const Trial& trial : running) waiting.push_back({trial.in, POLLIN, 0});
-    ::poll(waiting.data(), waiting.size(), 1'000);
+    std::vector<int> ins;
+    ins.reserve(running.size());
+    for (const Trial& trial : running) ins.push_back(trial.child.in());
+    const std::vector<bool> speak = wait_for_any(ins);
     for (std::size_t at = running.size(); at-- > 0;) {
-      if (waiting[at].revents == 0 || read_some(running[at])) continue;
+      if (!speak[at] || read_some(running[at])) continue;
       done.push_back(std::move(running[at].bite));
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
       std::cerr << done.size() << " of " << all << "  " << done.back().tooth->name << ": "

@@ -1,0 +1,86 @@
+#include "process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include <poll.h>
+
+#include <holdfast/base/ensure.hpp>
+
+namespace holdfast::campaign {
+
+namespace {
+
+std::string why_of(int status) {
+  if (WIFSIGNALED(status)) {
+    switch (WTERMSIG(status)) {
+      case SIGALRM: return "the seed did not end";
+      case SIGABRT: return "the engine's own ensure stopped it";
+      default: return "the process ended by signal " + std::to_string(WTERMSIG(status));
+    }
+  }
+  if (WEXITSTATUS(status) == 0) return {};
+  return "the process ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void say(int out, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(out, text.data(), text.size());
+    if (wrote <= 0) _exit(1);
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
+Child::Child(const std::function<void(int out)>& work) {
+  std::array<int, 2> ends{};
+  ensure(::pipe(ends.data()) == 0, "a pipe can be made");
+  pid_ = ::fork();
+  ensure(pid_ >= 0, "a process can be started");
+  if (pid_ == 0) {
+    ::close(ends[0]);
+    work(ends[1]);
+    _exit(0);
+  }
+  ::close(ends[1]);
+  in_ = ends[0];
+}
+
+bool Child::read(const std::function<void(std::string_view line)>& take) {
+  std::array<char, 65'536> buffer{};
+  const ssize_t got = ::read(in_, buffer.data(), buffer.size());
+  if (got > 0) {
+    unread_.append(buffer.data(), static_cast<std::size_t>(got));
+    std::size_t from = 0;
+    for (std::size_t end = unread_.find('\n'); end != std::string::npos;
+         end = unread_.find('\n', from)) {
+      take(std::string_view(unread_).substr(from, end - from));
+      from = end + 1;
+    }
+    unread_.erase(0, from);
+    return true;
+  }
+  ::close(in_);
+  in_ = -1;
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  why_ = why_of(status);
+  return false;
+}
+
+std::vector<bool> wait_for_any(const std::vector<int>& ins) {
+  std::vector<pollfd> waiting;
+  waiting.reserve(ins.size());
+  for (const int in : ins) waiting.push_back({in, POLLIN, 0});
+  ::poll(waiting.data(), waiting.size(), 1'000);
+  std::vector<bool> out;
+  out.reserve(ins.size());
+  for (const pollfd& one : waiting) out.push_back(one.revents != 0);
+  return out;
+}
+
+}  // namespace holdfast::campaign
