@@ -178,6 +178,11 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
       unit_.why = answer.text();
       co_return false;
     }
+    // Of a node behind the one that told of a higher block: nothing else stands there.
+    if (!*answer.ok()) {
+      unit_.why = "a node lacks a block below the head";
+      co_return false;
+    }
     if (*answer.ok() == tip.hash) co_return true;
     drop_tip();
   }
