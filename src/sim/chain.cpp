@@ -59,18 +59,43 @@ ports::Awaitable<ports::Outcome<T>> ScriptedChain::answer(
   if (mishap == Mishap::read_lost && !failure) failure = unknown();
   co_await travel(options_.latency_ms / 2);
   catch_up();
+  const std::size_t endpoint = endpoints_ != nullptr ? endpoints_->next() : 0;
   const std::uint64_t lag = mishap == Mishap::read_lagging ? weather_->lag() : 0;
-  ports::Outcome<T> outcome = failure ? failed<T>(*failure) : work(view(lag));
+  ports::Outcome<T> outcome = failure ? failed<T>(*failure) : work(view(lag, endpoint));
   co_await travel(options_.latency_ms - options_.latency_ms / 2);
   if (mishap == Mishap::reply_late) co_await travel(weather_->late_ms(10'000));
   co_return outcome;
 }
 
-ScriptedChain::View ScriptedChain::view(std::uint64_t lag) const {
+ScriptedChain::View ScriptedChain::view(std::uint64_t lag, std::size_t endpoint) const {
+  if (endpoints_ != nullptr) lag += endpoints_->lag(endpoint);
   const std::uint64_t height = newest().ref.height;
   const std::uint64_t latest = height - std::min(lag, height);
   const std::uint64_t depth = std::min(options_.finality_lag, latest);
-  return {latest, lag == 0 ? finalized_ : std::min(finalized_, latest - depth)};
+  return {latest, lag == 0 ? finalized_ : std::min(finalized_, latest - depth), endpoint};
+}
+
+const ports::Block& ScriptedChain::block_at(std::uint64_t height, const View& view) const {
+  const ports::Block* const old =
+      endpoints_ == nullptr
+          ? nullptr
+          : endpoints_->old_block(view.endpoint, height, newest().ref.height, finalized_);
+  return old != nullptr ? *old : blocks_[height].block;
+}
+
+const domain::MinedTx* ScriptedChain::mined_at(const domain::TxHash& hash, const View& view) const {
+  if (endpoints_ != nullptr) {
+    const auto* const old =
+        endpoints_->old_tx(view.endpoint, hash, newest().ref.height, finalized_);
+    if (old != nullptr) return old->block.height <= view.latest ? old : nullptr;
+  }
+  const auto* const tx = index_.by_hash(hash);
+  if (tx == nullptr || tx->block.height > view.latest) return nullptr;
+  return block_at(tx->block.height, view).ref == tx->block ? tx : nullptr;
+}
+
+bool ScriptedChain::knows(const domain::TxHash& hash, const View& view) const {
+  return endpoints_ == nullptr || endpoints_->knows(hash, view.endpoint, clock_.mono_ms());
 }
 
 domain::MinedTx ScriptedChain::shown(domain::MinedTx tx) const {
@@ -95,8 +120,8 @@ ports::Awaitable<ports::Outcome<bool>> ScriptedChain::check() {
 ports::Awaitable<ports::Outcome<ports::Head>> ScriptedChain::head() {
   return answer<ports::Head>(
       ChainCall::head, [this](const View& view) -> ports::Outcome<ports::Head> {
-        const ports::Block& latest = blocks_[view.latest].block;
-        const ports::Block& last_final = blocks_[view.finalized].block;
+        const ports::Block& latest = block_at(view.latest, view);
+        const ports::Block& last_final = block_at(view.finalized, view);
         return ports::Head{script_.take_latest().value_or(latest.ref), latest.time_s,
                            view.finalized, last_final.ref, last_final.time_s};
       });
@@ -108,7 +133,7 @@ ports::Awaitable<ports::Outcome<std::optional<ports::Block>>> ScriptedChain::blo
   return answer<Answer>(ChainCall::block,
                         [this, height](const View& view) -> ports::Outcome<Answer> {
                           if (height > view.latest) return Answer();
-                          ports::Block block = blocks_[height].block;
+                          ports::Block block = block_at(height, view);
                           for (domain::MinedTx& tx : block.txs) tx = shown(std::move(tx));
                           return Answer(std::move(block));
                         });
@@ -119,7 +144,7 @@ ports::Awaitable<ports::Outcome<std::optional<domain::BlockHash>>> ScriptedChain
   using Answer = std::optional<domain::BlockHash>;
   return answer<Answer>(
       ChainCall::block_hash, [this, height](const View& view) -> ports::Outcome<Answer> {
-        return height <= view.latest ? Answer(blocks_[height].block.ref.hash) : Answer();
+        return height <= view.latest ? Answer(block_at(height, view).ref.hash) : Answer();
       });
 }
 
@@ -127,13 +152,12 @@ ports::Awaitable<ports::Outcome<ports::Whereabouts>> ScriptedChain::find(domain:
   using Place = ports::Whereabouts::Place;
   return answer<ports::Whereabouts>(
       ChainCall::find, [this, hash](const View& view) -> ports::Outcome<ports::Whereabouts> {
-        const auto* tx = index_.by_hash(hash);
-        if (tx != nullptr && tx->block.height <= view.latest) {
+        if (const auto* tx = mined_at(hash, view)) {
           return ports::Whereabouts{Place::mined, shown(*tx)};
         }
-        // What a node has not seen mined yet is in its pool still.
-        const bool pending = tx != nullptr || pool_.has(hash);
-        const Place place = pending ? Place::pending : Place::not_found;
+        // What a node has not seen mined yet is in its pool still, if it was there.
+        const bool waits = index_.by_hash(hash) != nullptr || pool_.has(hash);
+        const Place place = waits && knows(hash, view) ? Place::pending : Place::not_found;
         return ports::Whereabouts{place, std::nullopt};
       });
 }
@@ -158,8 +182,9 @@ ports::SequenceCounts ScriptedChain::counts(const domain::Address& account,
       if (height > view.latest) --latest;
     }
   }
-  const std::uint64_t pending = latest == now ? pool_.count(account, books_) : latest;
-  return {{latest}, {pending}, {finalized}};
+  if (latest != now) return {{latest}, {latest}, {finalized}};
+  const auto is_known = [&](const domain::TxHash& hash) { return knows(hash, view); };
+  return {{latest}, {pool_.count(account, books_, is_known)}, {finalized}};
 }
 
 ports::Awaitable<ports::Outcome<domain::Amount>> ScriptedChain::native_balance(
@@ -300,7 +325,8 @@ ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
   ports::Outcome<ports::Posted> outcome = ports::Posted{false};
   if (next.reaches) {
     posts_[record].reached = true;
-    outcome = deliver(std::move(bytes), hash);
+    outcome =
+        deliver(std::move(bytes), hash, view(0, endpoints_ != nullptr ? endpoints_->next() : 0));
   }
   if (next.answer) outcome = failed<ports::Posted>(*next.answer);
   if (outcome.ok() != nullptr) taken_.insert(hash);
@@ -310,7 +336,8 @@ ports::Awaitable<ports::Outcome<ports::Posted>> ScriptedChain::post(Bytes bytes,
   co_return outcome;
 }
 
-ports::Outcome<ports::Posted> ScriptedChain::deliver(Bytes bytes, const domain::TxHash& hash) {
+ports::Outcome<ports::Posted> ScriptedChain::deliver(Bytes bytes, const domain::TxHash& hash,
+                                                     const View& view) {
   auto tx = decode(bytes);
   if (!tx) return ports::Refused{ports::RefusalKind::malformed, "not a transaction"};
   if (tx->chain != options_.info.id) {
@@ -320,8 +347,20 @@ ports::Outcome<ports::Posted> ScriptedChain::deliver(Bytes bytes, const domain::
     return ports::Refused{ports::RefusalKind::malformed, "invalid sender"};
   }
   if (hash_of(bytes) != hash) return ports::Unknown{"the node answered another hash", false};
+  const domain::Address sender = tx->order.sender;
+  const domain::Sequence at = tx->order.sequence;
   auto outcome = pool_.admit(std::move(*tx), std::move(bytes), hash, books_, options_.pool_limit);
-  if (outcome.ok() != nullptr) taken_.insert(hash);
+  const auto* const refused = outcome.refused();
+  if (refused != nullptr && refused->kind == ports::RefusalKind::nonce_too_low &&
+      at >= counts(sender, view).latest) {
+    // It has not seen the number used: it says yes, and drops the bytes when it has.
+    if (endpoints_ != nullptr) endpoints_->took_in_vain();
+    outcome = ports::Posted{index_.by_hash(hash) != nullptr};
+  }
+  if (outcome.ok() != nullptr) {
+    taken_.insert(hash);
+    if (endpoints_ != nullptr) endpoints_->posted(hash, view.endpoint, clock_.mono_ms());
+  }
   return outcome;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/books.hpp"
 #include "sim/chain_index.hpp"
 #include "sim/clock.hpp"
+#include "sim/endpoints.hpp"
 #include "sim/mempool.hpp"
 #include "sim/script.hpp"
 #include "sim/weather.hpp"
@@ -87,6 +88,9 @@ class ScriptedChain final : public ports::Chain {
   ChainScript& script() { return script_; }
   /// From now on calls go wrong as this says; null: they do not. It outlives the chain.
   void stand_in(ChainWeather* weather) { weather_ = weather; }
+  /// From now on each call is answered by one of these; null: by one that sees everything. They
+  /// outlive the chain.
+  void stand_behind(Endpoints* endpoints) { endpoints_ = endpoints; }
   /// How this token behaves, from now on.
   void set_token(const domain::AssetId& asset, TokenKind kind) {
     catch_up();
@@ -146,6 +150,8 @@ class ScriptedChain final : public ports::Chain {
   std::uint64_t final_count(const domain::Address& account);
   std::int64_t time_s();  ///< of the newest block
   std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
+  /// What the newest so many blocks hold.
+  std::vector<domain::MinedTx> newest_txs(std::size_t blocks);
   /// The canonical transaction that used or canceled this authorization.
   std::optional<domain::TxHash> used_in(const domain::AssetId& asset, const domain::Address& payer,
                                         const domain::Nonce& nonce);
@@ -160,10 +166,11 @@ class ScriptedChain final : public ports::Chain {
     ports::Block block;
     std::vector<Mempool::Pending> txs;
   };
-  /// How far an endpoint sees.
+  /// How far the endpoint that answers sees.
   struct View {
     std::uint64_t latest = 0;
     std::uint64_t finalized = 0;
+    std::size_t endpoint = 0;
   };
   struct Late {
     Bytes bytes;
@@ -173,7 +180,12 @@ class ScriptedChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<T>> answer(ChainCall call,
                                              std::function<ports::Outcome<T>(const View&)> work);
   ports::Awaitable<void> travel(std::int64_t ms);
-  View view(std::uint64_t lag) const;
+  View view(std::uint64_t lag, std::size_t endpoint = 0) const;
+  /// Its block at a height that it sees.
+  const ports::Block& block_at(std::uint64_t height, const View& view) const;
+  /// The transaction, if it shows it in a block.
+  const domain::MinedTx* mined_at(const domain::TxHash& hash, const View& view) const;
+  bool knows(const domain::TxHash& hash, const View& view) const;
   /// As this endpoint shows it: without the events of a token that has none.
   domain::MinedTx shown(domain::MinedTx tx) const;
 
@@ -187,7 +199,7 @@ class ScriptedChain final : public ports::Chain {
   const ports::Block& newest() const { return blocks_.back().block; }
   ports::SequenceCounts counts(const domain::Address& account, const View& view) const;
   AuthorizationState authorization_in(const View& view, const AuthorizationKey& key) const;
-  ports::Outcome<ports::Posted> deliver(Bytes bytes, const domain::TxHash& hash);
+  ports::Outcome<ports::Posted> deliver(Bytes bytes, const domain::TxHash& hash, const View& view);
 
   SimClock& clock_;
   /// The chain has a clock of its own: setting ours moves no block.
@@ -195,6 +207,7 @@ class ScriptedChain final : public ports::Chain {
   ScriptedChainOptions options_;
   ChainScript script_;
   ChainWeather* weather_ = nullptr;
+  Endpoints* endpoints_ = nullptr;
   std::function<void(const domain::TxHash&)> told_of_post_;
   std::multimap<std::int64_t, Late> late_;  ///< on their way, by when they arrive
   std::vector<Mined> blocks_;  ///< by height; the first is the empty beginning

@@ -41,7 +41,7 @@ void ScriptedChain::deliver_late(std::int64_t until_ms) {
   while (!late_.empty() && late_.begin()->first <= until_ms) {
     Late arrived = std::move(late_.begin()->second);
     late_.erase(late_.begin());
-    std::ignore = deliver(std::move(arrived.bytes), arrived.hash);  // nobody hears the answer
+    std::ignore = deliver(std::move(arrived.bytes), arrived.hash, view(0));  // nobody hears it
   }
 }
 
@@ -133,6 +133,13 @@ bool ScriptedChain::forget(const domain::TxHash& hash) {
 void ScriptedChain::reorg(std::size_t depth, Fate fate) {
   catch_up();
   ensure(depth < blocks_.size(), "a reorg leaves the first block");
+  if (endpoints_ != nullptr) {
+    std::vector<ports::Block> old;
+    for (std::size_t at = blocks_.size() - depth; at < blocks_.size(); ++at) {
+      old.push_back(blocks_[at].block);
+    }
+    endpoints_->taken_back(std::move(old));
+  }
   std::vector<Mempool::Pending> returned;
   for (std::size_t taken = 0; taken < depth; ++taken) {
     Mined& last = blocks_.back();
@@ -165,7 +172,7 @@ std::optional<domain::TxHash> ScriptedChain::try_elsewhere(const ports::Order& o
   auto sealed = seal(order, sign_as(order.sender, digest(order)));
   ensure(sealed.has_value(), "an order signed by its sender can be sealed");
   const domain::TxHash hash = sealed->hash;
-  if (deliver(std::move(sealed->bytes), hash).ok() == nullptr) return std::nullopt;
+  if (deliver(std::move(sealed->bytes), hash, view(0)).ok() == nullptr) return std::nullopt;
   return hash;
 }
 
@@ -251,6 +258,17 @@ std::optional<domain::MinedTx> ScriptedChain::mined(const domain::TxHash& hash) 
   catch_up();
   const auto* tx = index_.by_hash(hash);
   return tx != nullptr ? std::optional(*tx) : std::nullopt;
+}
+
+std::vector<domain::MinedTx> ScriptedChain::newest_txs(std::size_t blocks) {
+  catch_up();
+  std::vector<domain::MinedTx> out;
+  for (std::size_t at = blocks_.size() - std::min(blocks, blocks_.size()); at < blocks_.size();
+       ++at) {
+    const auto& txs = blocks_[at].block.txs;
+    out.insert(out.end(), txs.begin(), txs.end());
+  }
+  return out;
 }
 
 std::optional<domain::TxHash> ScriptedChain::used_in(const domain::AssetId& asset,

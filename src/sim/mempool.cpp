@@ -103,9 +103,14 @@ std::vector<domain::TxHash> Mempool::hashes() const {
   return out;
 }
 
-std::uint64_t Mempool::count(const domain::Address& account, const Books& books) const {
+std::uint64_t Mempool::count(const domain::Address& account, const Books& books,
+                             const std::function<bool(const domain::TxHash&)>& known) const {
   std::uint64_t next = books.count(account);
-  while (pending_.contains({account, next})) ++next;
+  for (auto at = pending_.find({account, next});
+       at != pending_.end() && (!known || known(at->second.hash));
+       at = pending_.find({account, next})) {
+    ++next;
+  }
   return next;
 }
 

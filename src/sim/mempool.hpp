@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -35,8 +36,10 @@ class Mempool {
   /// What stands at this number; empty: nothing.
   std::optional<ports::Call> call_at(const domain::Address& account, std::uint64_t number) const;
   std::vector<domain::TxHash> hashes() const;
-  /// The account's count with the pool: what it would be if all ready ones were mined.
-  std::uint64_t count(const domain::Address& account, const Books& books) const;
+  /// The account's count with the pool: what it would be if all ready ones were mined, up to the
+  /// first that is not `known`; an empty function knows all.
+  std::uint64_t count(const domain::Address& account, const Books& books,
+                      const std::function<bool(const domain::TxHash&)>& known = {}) const;
   std::size_t size() const { return pending_.size(); }
   void clear();
   /// False when it is not there.

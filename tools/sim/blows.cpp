@@ -21,10 +21,9 @@ domain::Fees any_fees() { return {U256(20'000), U256(500), 100'000}; }
 Blows::Blows(Machine& machine, Clients& clients, Operators& operators, Story& story)
     : machine_(machine), clients_(clients), operators_(operators), story_(story) {}
 
-bool Blows::struck(Blow blow) {
+void Blows::struck(Blow blow) {
   ++struck_[static_cast<std::size_t>(blow)];
   story_.note("*** " + std::string(to_text(blow)));
-  return true;
 }
 
 void Blows::last(std::int64_t ms, std::function<void()> end) {
@@ -166,8 +165,8 @@ void Blows::reorg(Blow blow, sim::Chance& chance) {
   if (blow == Blow::finality_broken) {
     if (height < open + 2) return;
     struck(blow);
-    machine_.watch.finality_was_broken();
     const std::uint64_t depth = std::min(open + 1 + chance.below(4), height - 1);
+    machine_.watch.finality_was_broken(machine_.chain.newest_txs(depth));
     const std::uint64_t from = height - depth + 1;
     const engine::Engine* const engine = machine_.engine();
     const auto chains = engine != nullptr ? engine->chains() : std::vector<engine::ChainStatus>();
@@ -315,6 +314,11 @@ void Blows::count(Tally& tally) const {
     const auto mishap = static_cast<sim::Mishap>(at);
     tally.count("mishaps", sim::to_text(mishap), machine_.weather.count(mishap));
   }
+  const sim::EndpointCounts& endpoints = machine_.endpoints.counts();
+  tally.count("endpoints", "answered by one behind", endpoints.behind);
+  tally.count("endpoints", "not heard of what waits", endpoints.unheard);
+  tally.count("endpoints", "blocks of the old branch", endpoints.old_branch);
+  tally.count("endpoints", "a post taken in vain", endpoints.vain_yes);
   const sim::DiskCounts& disk = machine_.disk.counts();
   tally.count("disk", "writes", disk.writes);
   tally.count("disk", "syncs", disk.syncs);

@@ -47,7 +47,7 @@ class Blows {
   void use_number(sim::Chance& chance);
   void use_authorization(bool by_payer, sim::Chance& chance);
   void last(std::int64_t ms, std::function<void()> end);
-  bool struck(Blow blow);
+  void struck(Blow blow);
 
   Machine& machine_;
   Clients& clients_;

@@ -24,6 +24,17 @@ const std::vector<Token>& tokens() {
   return all;
 }
 
+namespace {
+
+/// The same request may be taken a little later.
+bool is_passing(const Error& refusal) {
+  return refusal.code == engine::EngineError::try_again ||
+         refusal.code == engine::EngineError::draining ||
+         refusal.code == ports::VerifyError::node_trouble;
+}
+
+}  // namespace
+
 Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
                  sim::SimWorld& world, sim::ScriptedChain& chain,
                  std::optional<domain::ChainId> outside, Watch& watch, Tally& tally)
@@ -33,6 +44,12 @@ Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
       outside_(std::move(outside)),
       watch_(watch),
       tally_(tally) {
+  for (const std::string_view name :
+       {"created", "signed", "submitted", "canceled", "hung up", "asked again", "asked otherwise",
+        "gave up: pending", "gave up: nothing signed", "success told", "success not written",
+        "success taken"}) {
+    tally_.expect("people", name);
+  }
   for (std::size_t number = 0; number < payments; ++number) make_wish(number, span_ms);
   requests_.resize(wishes_.size());
 }
@@ -150,14 +167,11 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
     answered(wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
              "canceled");
   } else if (std::exchange(wish.asks_again, false)) {
-    const domain::IntentId first = wish.intent->id;
     const auto again =
         wish.brings_nonce
             ? co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought)
             : co_await engine.create(caller(wish, "create"), wish.payment);
-    if (again && again->intent.id != first) {
-      watch_.say(2, text(first), "asked again, it became another payment");
-    }
+    check_again(*wish.intent, again);
     tally_.count("people", "asked again");
   } else if (std::exchange(wish.asks_otherwise, false)) {
     engine::NewPayment other = wish.payment;
@@ -166,10 +180,7 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
     same_key.fingerprint = sha256(as_bytes("another body of " + wish.key));
     if (!wish.brings_nonce) {
       const auto answer = co_await engine.create(same_key, other);
-      if (answer && !answer->replayed && answer->intent.terms.amount == other.amount &&
-          answer->intent.id == wish.intent->id) {
-        watch_.say(2, text(wish.intent->id), "another body under its key was taken");
-      }
+      if (answer) watch_.say(2, text(wish.intent->id), "another body under its key was answered");
       tally_.count("people", "asked otherwise");
     }
   } else if (wish.wants_success) {
@@ -181,6 +192,19 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
       std::max(wish.due_ms, now_ms + 500 + static_cast<std::int64_t>(chance_.below(3'000)));
 }
 
+// The first answer once more, however far the payment has come since.
+void Clients::check_again(const domain::Intent& first, const Result<engine::Answer>& again) {
+  if (!again) {
+    if (!is_passing(again.error())) {
+      watch_.say(2, text(first.id), "asked again, it was refused: " + again.error().detail);
+    }
+  } else if (again->intent.id != first.id) {
+    watch_.say(2, text(first.id), "asked again, it became another payment");
+  } else if (again->intent.version != first.version || again->intent.state != first.state) {
+    watch_.say(2, text(first.id), "asked again, it was answered otherwise than at first");
+  }
+}
+
 void Clients::answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what) {
   if (answer) {
     tally_.count("people", what);
@@ -190,10 +214,7 @@ void Clients::answered(Wish& wish, const Result<engine::Answer>& answer, std::st
     return;
   }
   tally_.count("people", std::string(what) + " refused");
-  const auto& code = answer.error().code;
-  const bool passing = code == engine::make_error_code(engine::EngineError::try_again) ||
-                       code == engine::make_error_code(engine::EngineError::draining) ||
-                       code == ports::make_error_code(ports::VerifyError::node_trouble);
+  const bool passing = is_passing(answer.error());
   if (!passing) ++wish.done;
   if (!passing && !wish.intent) wish.over = true;
 }

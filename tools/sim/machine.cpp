@@ -1,6 +1,6 @@
 #include "machine.hpp"
 
-#include <set>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -97,6 +97,7 @@ Machine::Machine(const Setting& setting, Tally& counts)
       first_(setting.seed % born_here == 0 ? sim::SimDisk::Image{} : new_store()),
       disk("sim", sim::Chance(setting.seed ^ 0x6469736bULL).next()),
       weather(sim::Chance(setting.seed ^ 0x77656174ULL).next()),
+      endpoints(sim::Chance(setting.seed ^ 0x656e6473ULL).next(), setting.endpoints),
       chain(world.clock(), chain_options(setting)),
       accounts(account_names(setting.accounts)),
       watch(chain, {accounts.begin(), accounts.end()}, tally),
@@ -106,6 +107,10 @@ Machine::Machine(const Setting& setting, Tally& counts)
       signer_(accounts) {
   disk.put_back(first_);
   Sender::expect(tally);
+  for (const std::string_view name : {"commit not looked at", "drained", "engine stopped itself",
+                                      "old engine noticed", "start failed"}) {
+    tally.expect("machine", name);
+  }
   if (setting.has_sender) {
     sender = std::make_unique<Sender>(sim::Chance(setting.seed ^ 0x6f7574ULL).next(), world, watch,
                                       tally);
@@ -121,6 +126,7 @@ Machine::Machine(const Setting& setting, Tally& counts)
   }
   for (const Token& token : tokens()) chain.set_token(token.asset, token.kind);
   chain.stand_in(&weather);
+  if (!setting.endpoints.empty()) chain.stand_behind(&endpoints);
   chain.on_post(
       [this](const domain::TxHash& hash) { watch.posted(hash, world.clock().wall_ms() / 1'000); });
 }

@@ -15,6 +15,7 @@
 #include "setting.hpp"
 #include "sim/chain.hpp"
 #include "sim/disk.hpp"
+#include "sim/endpoints.hpp"
 #include "sim/methods.hpp"
 #include "sim/signer.hpp"
 #include "sim/world.hpp"
@@ -51,9 +52,9 @@ class Machine {
   /// Another engine takes over the store; the first goes on until it notices.
   void start_rival();
   void set_signer_down(bool down) { signer_.set_down(down); }
-  /// The disk becomes what it was then. Only without a process.
   void keep_backup();
-  /// False, and nothing done, where nobody could tell the difference.
+  /// The disk becomes what it was then. Only without a process. False, and nothing done, where
+  /// nobody could tell the difference.
   bool restore_backup();
 
   /// Reads through the store of the process that runs, between its commits; time goes on meanwhile.
@@ -67,6 +68,7 @@ class Machine {
   sim::SimDisk::Image first_;  ///< what is on the disk at the start; made before the disk is
   sim::SimDisk disk;
   sim::ChainWeather weather;
+  sim::Endpoints endpoints;
   sim::ScriptedChain chain;
   std::vector<domain::Address> accounts;
   Watch watch;

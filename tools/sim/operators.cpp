@@ -9,6 +9,15 @@ namespace holdfast::campaign {
 
 namespace asio = boost::asio;
 
+Operators::Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain,
+                     Tally& tally)
+    : chance_(seed), world_(world), chain_(chain), tally_(tally) {
+  for (const std::string_view name : {"abandoned", "acknowledged", "adopted", "adopted evidence",
+                                      "dropped", "reconciled", "redriven"}) {
+    tally_.expect("people", name);
+  }
+}
+
 engine::Caller Operators::caller() {
   engine::Caller out;
   out.id = {"ann"};

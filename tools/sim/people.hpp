@@ -77,6 +77,7 @@ class Clients {
   ports::Awaitable<void> wait_for_success(engine::Engine& engine, Wish& wish);
   ports::Awaitable<void> take_success(engine::Engine& engine, Wish& wish);
   void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
+  void check_again(const domain::Intent& first, const Result<engine::Answer>& again);
   engine::Caller caller(const Wish& wish, std::string_view what) const;
 
   sim::Chance chance_;
@@ -92,8 +93,7 @@ class Clients {
 
 class Operators {
  public:
-  Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Tally& tally)
-      : chance_(seed), world_(world), chain_(chain), tally_(tally) {}
+  Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Tally& tally);
 
   /// What this sender has paid, they can look up too.
   void also_on(const sim::OpaqueChain& sender) { sender_ = &sender; }

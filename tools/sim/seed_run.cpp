@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <holdfast/base/log.hpp>
 #include <holdfast/base/sha256.hpp>
 
 #include "blows.hpp"
+#include "machine.hpp"
+#include "people.hpp"
 #include "store/reads.hpp"
 #include "story.hpp"
 
@@ -73,6 +74,7 @@ class SeedRun {
   /// Everything bad ends, and within an hour every payment has an end, or a reason to wait.
   void heal() {
     machine_.weather.clear();
+    machine_.endpoints.level();
     blows_.calm();
     const std::int64_t end_ms = now_ms() + longest_heal_ms;
     const auto at_rest = [this] {
@@ -181,12 +183,12 @@ class SeedRun {
   /// In review, where the chain shows that the money has arrived.
   std::vector<const Seen*> needless_reviews() {
     std::vector<const Seen*> out;
-    if (!machine_.watch.chain_counts()) return out;
     for (const auto& [row, seen] : machine_.watch.payments()) {
       // What a sender did and told no name of, a person has to find. What no event shows, nobody
       // but the chain itself can see; and what arrived short may be for a person to judge.
       const sim::TokenKind kind = machine_.chain.token(seen.asset);
-      const bool can_be_seen = !seen.is_nameless && seen.reason != "transfer_mismatch" &&
+      const bool can_be_seen = machine_.watch.chain_counts(seen) && !seen.is_nameless &&
+                               seen.reason != "transfer_mismatch" &&
                                kind != sim::TokenKind::silent &&
                                (kind != sim::TokenKind::takes_fee || setting_.settle_short);
       const bool waits = seen.state == IntentState::needs_review && can_be_seen;
@@ -257,7 +259,14 @@ class SeedRun {
 }  // namespace
 
 Verdict run_seed(const Setting& setting, const std::string& tell) {
-  return SeedRun(setting, tell).run();
+  try {
+    return SeedRun(setting, tell).run();
+  } catch (const std::exception& error) {
+    Verdict out;
+    out.seed = setting.seed;
+    out.broken.push_back(Broken{0, "the run", error.what()}.text());
+    return out;
+  }
 }
 
 }  // namespace holdfast::campaign

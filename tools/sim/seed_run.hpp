@@ -3,14 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "machine.hpp"
-#include "people.hpp"
 #include "setting.hpp"
 #include "tally.hpp"
 

@@ -55,6 +55,18 @@ void add_strokes(Setting& setting, Blow blow, std::uint32_t hundredths) {
   }
 }
 
+// Two or three, and the first of them is never behind: what was given to it is the chain's.
+std::vector<sim::Endpoint> endpoints_of(std::uint64_t seed) {
+  sim::Chance chance(mixed(seed, 33));  // a stream that leaves the seeds kept as tests alone
+  std::vector<sim::Endpoint> out;
+  if (chance.below(4) != 0) return out;
+  out.resize(2 + chance.below(2));
+  for (std::size_t at = 1; at < out.size(); ++at) {
+    out[at] = {chance.below(5), static_cast<std::int64_t>(chance.below(4'000))};
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_text(Blow blow) { return names[static_cast<std::size_t>(blow)]; }
@@ -96,6 +108,7 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   out.has_sender = chance.below(10) == 0;
   sim::Chance clock(mixed(seed, 2));
   if (clock.below(4) == 0) out.drift_ppm = static_cast<std::int64_t>(clock.below(40'001)) - 20'000;
+  out.endpoints = endpoints_of(seed);
   out.odds = profile.odds;
   if (cut.payments) out.payments = std::min(out.payments, *cut.payments);
   for (const sim::Mishap mishap : cut.mishaps) out.odds[static_cast<std::size_t>(mishap)] = 0;

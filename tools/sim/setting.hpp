@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/endpoints.hpp"
 #include "sim/weather.hpp"
 
 namespace holdfast::campaign {
@@ -93,6 +94,8 @@ struct Setting {
   std::int64_t grace_s = 600;  ///< of chain time after a deadline, before a person is asked
   std::int64_t drift_ppm = 0;  ///< of the wall clock
   bool has_sender = false;  ///< some payouts are orders to an outside sender
+  /// Behind the chain's one name; empty: one that sees everything.
+  std::vector<sim::Endpoint> endpoints;
   std::int64_t desk_ms = 20'000;  ///< between an operator's looks at the desk
   sim::Odds odds{};
   std::vector<Stroke> strokes;  ///< by time

@@ -89,9 +89,9 @@ void Watch::opened(sql::Connection& db) {
   each(txn, "SELECT row FROM intents", [&](const Row& row) { touched.insert(row.number(0)); });
   last_event_ = store::number_of(txn, "SELECT coalesce(max(seq), 0) FROM events");
   for (const std::int64_t row : touched) payments_[row] = load(db, row);
-  slots_.clear();
   read_slots(db);
   read_chain(db);
+  for (const auto& [row, seen] : payments_) check(db, row, seen);
   for (const auto& [row, before] : rows_before) {
     const auto now = payments_.find(row);
     if (now == payments_.end() || now->second.version < before.version) {
@@ -126,10 +126,14 @@ void Watch::committed(sql::Connection& db) {
     Seen& seen = payments_[row];
     seen = load(db, row);
     audit(db, row);
-    check_against_chain(seen);
-    check_accepted(db, row, seen);
-    check_posted_amount(db, row, seen);
+    check(db, row, seen);
   }
+}
+
+void Watch::check(sql::Connection& db, std::int64_t row, const Seen& seen) {
+  check_against_chain(seen);
+  check_accepted(db, row, seen);
+  check_posted_amount(db, row, seen);
 }
 
 void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
@@ -204,7 +208,7 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
       },
       last_attempt_);
   for (const NewAttempt& one : out) {
-    if (chain_counts_ && one.pays) check_second_number(db, one.intent, one.slot);
+    if (one.pays) check_second_number(db, one.intent, one.slot);
   }
   return out;
 }
@@ -220,6 +224,7 @@ void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::i
       [&](const Row& row) {
         const domain::Address account{std::string(row.text(0))};
         if (row.count(1) < chain_.final_count(account)) return;
+        if (is_gone(account, row.count(1))) return;
         say(7, "intent row " + std::to_string(intent),
             "signed at a second number while number " + std::to_string(row.count(1)) + " of " +
                 account.value + " can still run");
@@ -273,6 +278,14 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
         out.chain = domain::ChainId{std::string(found.text(8))};
       },
       row);
+  each(
+      txn,
+      "SELECT DISTINCT c.address, s.sequence FROM attempts a JOIN slots s ON s.row = a.slot"
+      " JOIN accounts c ON c.row = s.account WHERE a.intent = $1 AND a.kind = 'pay'",
+      [&](const Row& found) {
+        out.numbers.emplace_back(domain::Address{std::string(found.text(0))}, found.count(1));
+      },
+      row);
   if (out.chain != chain_.info().id) {
     out.is_nameless =
         store::number_of(txn, "SELECT count(hash) FROM attempts WHERE intent = $1", row) == 0;
@@ -289,7 +302,7 @@ void Watch::audit(sql::Connection& db, std::int64_t row) {
 
 void Watch::say_found(const store::AuditReport& report, const std::string& when) {
   for (const auto& finding : report.findings) {
-    if (finding.is_taken_back && !chain_counts_) continue;
+    if (finding.is_taken_back && finality_broken_) continue;
     say(finding.invariant, finding.subject, when + finding.sentence);
   }
 }
@@ -300,7 +313,7 @@ std::vector<domain::MinedTx> Watch::movers(const Seen& seen) {
 }
 
 void Watch::check_against_chain(const Seen& seen) {
-  if (!chain_counts_) return;
+  if (!chain_counts(seen)) return;
   const auto moved_by = movers(seen);
   if (moved_by.size() > 1) {
     say(1, text(seen.id), std::to_string(moved_by.size()) + " transactions moved value for it");
@@ -325,7 +338,7 @@ void Watch::check_against_chain(const Seen& seen) {
 void Watch::last_look(sql::Connection& db) {
   Txn txn(db);
   say_found(store::audit(txn, {}), "at the end: ");
-  for (const auto& [row, seen] : payments_) check_against_chain(seen);
+  for (const auto& [row, seen] : payments_) check(db, row, seen);
 }
 
 std::uint64_t Watch::open_numbers() {
@@ -335,66 +348,6 @@ std::uint64_t Watch::open_numbers() {
         return one.state != SlotState::released && one.state != SlotState::consumed &&
                !chain_.is_used_by_nothing(one.account, one.sequence);
       }));
-}
-
-namespace {
-
-/// Hands everything on, and tells the watch what was committed.
-class WatchedConnection final : public sql::Connection {
- public:
-  WatchedConnection(std::unique_ptr<sql::Connection> below, Watch& watch, sim::SimDisk& disk)
-      : below_(std::move(below)), watch_(watch), disk_(disk) {}
-
-  sql::Statement& prepare(std::string_view sql) override { return below_->prepare(sql); }
-  void execute(const char* sql) override { below_->execute(sql); }
-  void begin_write() override { below_->begin_write(); }
-  void commit() override {
-    below_->commit();
-    try {
-      watch_.committed(*below_);
-    } catch (const sql::Failure& failure) {
-      watch_.missed(disk_.frozen(), failure.what());
-    }
-  }
-  void rollback() override { below_->rollback(); }
-  void savepoint() override { below_->savepoint(); }
-  void release_savepoint() override { below_->release_savepoint(); }
-  void rollback_to_savepoint() override { below_->rollback_to_savepoint(); }
-  std::vector<std::string> own_check() override { return below_->own_check(); }
-  std::int64_t changes() const override { return below_->changes(); }
-  std::int64_t total_changes() const override { return below_->total_changes(); }
-  std::int64_t last_rowid() const override { return below_->last_rowid(); }
-
- private:
-  std::unique_ptr<sql::Connection> below_;
-  Watch& watch_;
-  sim::SimDisk& disk_;
-};
-
-class WatchedDriver final : public sql::Driver {
- public:
-  WatchedDriver(std::unique_ptr<sql::Driver> below, Watch& watch, sim::SimDisk& disk)
-      : below_(std::move(below)), watch_(watch), disk_(disk) {}
-
-  std::unique_ptr<sql::Connection> open_writer() override {
-    auto db = below_->open_writer();
-    watch_.opened(*db);
-    return std::make_unique<WatchedConnection>(std::move(db), watch_, disk_);
-  }
-  std::unique_ptr<sql::Connection> open_reader() override { return below_->open_reader(); }
-  std::unique_ptr<sql::SideRecord> side_record() override { return disk_.side_record(); }
-  std::string name() const override { return below_->name(); }
-
- private:
-  std::unique_ptr<sql::Driver> below_;
-  Watch& watch_;
-  sim::SimDisk& disk_;
-};
-
-}  // namespace
-
-std::unique_ptr<sql::Driver> Watch::over(std::unique_ptr<sql::Driver> driver, sim::SimDisk& disk) {
-  return std::make_unique<WatchedDriver>(std::move(driver), *this, disk);
 }
 
 }  // namespace holdfast::campaign

@@ -38,6 +38,8 @@ struct Seen {
   std::uint64_t version = 0;
   /// What the chain's books know it by: its ref, or the nonce its payer brought.
   domain::Ref moves_as;
+  /// Where it was signed to be paid.
+  std::vector<std::pair<domain::Address, std::uint64_t>> numbers;
 };
 
 /// A rule that was broken: the number of the invariant in domain.md section 7, or 0 for another.
@@ -68,8 +70,9 @@ class Watch {
   /// The API answered with this version of an intent: it must never be less.
   void promised(const domain::IntentId& id, std::uint64_t version);
 
-  /// The chain has taken back what it called final: what it says of payments counts no more.
-  void finality_was_broken() { chain_counts_ = false; }
+  /// The chain takes back these transactions, and called some of them final: what it says of
+  /// payments that they moved value for, or that were signed at their numbers, counts no more.
+  void finality_was_broken(const std::vector<domain::MinedTx>& gone);
   /// The chain takes back its blocks from this height on. Where the store has noted one of them as
   /// final, or the engine that runs has called one so, the chain must be halted.
   void owe_halt(std::uint64_t from, bool is_called_final);
@@ -87,7 +90,7 @@ class Watch {
   const std::map<std::int64_t, Seen>& payments() const { return payments_; }
   const std::vector<Broken>& broken() const { return broken_; }
   void say(int invariant, std::string subject, std::string sentence);
-  bool chain_counts() const { return chain_counts_; }
+  bool chain_counts(const Seen& seen) const;
   bool went_back() const { return went_back_; }
   /// Moved value for this payment: how many canonical transactions.
   std::size_t moved(const Seen& seen) { return movers(seen).size(); }
@@ -119,10 +122,14 @@ class Watch {
   void audit(sql::Connection& db, std::int64_t row);
   /// What the chain took back is a finding for people, and no fault of the engine.
   void say_found(const store::AuditReport& report, const std::string& when);
+  /// All of one payment that is not the audit's.
+  void check(sql::Connection& db, std::int64_t row, const Seen& seen);
   void check_against_chain(const Seen& seen);
   void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
   // Of watch_rules.cpp.
   void read_chain(sql::Connection& db);
+  /// The chain took back what had used this number finally.
+  bool is_gone(const domain::Address& account, std::uint64_t number) const;
   void read_note(std::string_view kind, std::string_view who, std::string_view reason);
   void check_new_number(sql::Connection& db, std::int64_t slot);
   void check_signers(const std::vector<NewAttempt>& attempts, const Owners& before);
@@ -153,7 +160,15 @@ class Watch {
   bool halt_owed_by_process_ = false;
   std::int64_t last_event_ = 0;
   std::int64_t last_attempt_ = 0;
-  bool chain_counts_ = true;
+  // What the chain took back though it was final.
+  bool finality_broken_ = false;
+  std::set<domain::Ref> gone_refs_;
+  struct Range {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;  ///< the first behind it
+    bool holds(std::uint64_t number) const { return from <= number && number < to; }
+  };
+  std::map<domain::Address, std::vector<Range>> gone_numbers_;
   bool went_back_ = false;
   std::vector<Broken> broken_;
   std::function<void(std::string)> told_;

@@ -3,6 +3,8 @@
 // the audit's.
 #include "watch.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include <holdfast/domain/journal.hpp>
@@ -57,12 +59,42 @@ void Watch::read_chain(sql::Connection& db) {
       },
       chain_.info().id);
   if (halted_) halt_owed_ = halt_owed_by_process_ = false;
+  if (halted_ && !finality_broken_) say(0, "the chain", "it is halted, and nothing final is gone");
 }
 
 void Watch::owe_halt(std::uint64_t from, bool is_called_final) {
   if (halted_) return;
   halt_owed_ = halt_owed_ || noted_final_ >= from;
   halt_owed_by_process_ = halt_owed_by_process_ || is_called_final;
+}
+
+// The next number after one that was used by no transaction moves when one before it is taken back:
+// so all from the lowest that is gone count no more.
+void Watch::finality_was_broken(const std::vector<domain::MinedTx>& gone) {
+  finality_broken_ = true;
+  std::map<domain::Address, std::uint64_t> lowest;
+  for (const domain::MinedTx& tx : gone) {
+    if (tx.trailing_ref) gone_refs_.insert(*tx.trailing_ref);
+    for (const auto& event : tx.authorizations) gone_refs_.insert(domain::Ref{event.nonce.value});
+    const auto at = lowest.try_emplace(tx.sender, tx.sequence.value).first;
+    at->second = std::min(at->second, tx.sequence.value);
+  }
+  for (const auto& [account, from] : lowest) {
+    gone_numbers_[account].push_back({from, chain_.count(account)});
+  }
+}
+
+bool Watch::is_gone(const domain::Address& account, std::uint64_t number) const {
+  const auto gone = gone_numbers_.find(account);
+  return gone != gone_numbers_.end() &&
+         std::any_of(gone->second.begin(), gone->second.end(),
+                     [&](const Range& one) { return one.holds(number); });
+}
+
+bool Watch::chain_counts(const Seen& seen) const {
+  return !gone_refs_.contains(seen.moves_as) &&
+         std::none_of(seen.numbers.begin(), seen.numbers.end(),
+                      [&](const auto& at) { return is_gone(at.first, at.second); });
 }
 
 void Watch::forgive_halt() { halt_owed_by_process_ = false; }
@@ -135,7 +167,7 @@ void Watch::check_accepted(sql::Connection& db, std::int64_t intent, const Seen&
 
 // What the journal's post says is what the chain's transaction brought.
 void Watch::check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen) {
-  if (!chain_counts_ || seen.state != IntentState::settled) return;
+  if (!chain_counts(seen) || seen.state != IntentState::settled) return;
   domain::Amount arrived;
   for (const domain::MinedTx& tx : movers(seen)) {
     for (const domain::Transfer& one : tx.transfers) {
