@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "app/account_list.hpp"
 #include "app/door.hpp"
 #include "app/open_store.hpp"
 #include "app/tables.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// What is wrong with the account besides its being blocked, in a line.
+/// What is wrong with the account besides its being blocked, in a line; or "-".
 std::string trouble_of(const json::value& account) {
   std::string trouble = cell(account, "trouble");
   std::string numbers;
@@ -26,21 +27,14 @@ std::string trouble_of(const json::value& account) {
   return (trouble == "-" ? "" : trouble + "; ") + "used, by no transaction found: " + numbers;
 }
 
+std::string yes_if_said(const std::string& sentence) { return sentence == "-" ? "-" : "yes"; }
+
 int show_list(const json::value& body, bool as_json) {
   if (as_json) {
     print_json(body, true);
     return exit_done;
   }
-  std::vector<std::vector<std::string>> rows = {{"CHAIN", "ADDRESS", "EPOCH", "LATEST", "PENDING",
-                                                 "FINAL", "OPEN", "FROM", "TO", "HANDED", "BLOCKED",
-                                                 "TROUBLE"}};
-  for (const json::value& one : body.at("accounts").as_array()) {
-    rows.push_back({cell(one, "chain"), cell(one, "address"), cell(one, "epoch"),
-                    cell(one, "latest"), cell(one, "pending"), cell(one, "finalized"),
-                    cell(one, "unconsumed"), cell(one, "lowest_open"), cell(one, "highest_open"),
-                    cell(one, "handed_over"), cell(one, "blocked"), trouble_of(one)});
-  }
-  print_table(rows);
+  for (const std::string& line : account_lines(body)) std::printf("%s\n", line.c_str());
   return exit_done;
 }
 
@@ -68,6 +62,30 @@ constexpr const char* no_reason = "--reason: 1 to 200 bytes";
 bool is_reason(const std::string& reason) { return !reason.empty() && reason.size() <= 200; }
 
 }  // namespace
+
+std::vector<std::string> account_lines(const json::value& body) {
+  Rows rows = {{"CHAIN", "ADDRESS", "EPOCH", "LATEST", "PENDING", "FINAL", "OPEN", "FROM", "TO",
+                "HANDED", "BLOCKED", "TROUBLE"}};
+  std::vector<std::string> sentences;
+  for (const json::value& one : body.at("accounts").as_array()) {
+    const std::string blocked = cell(one, "blocked");
+    const std::string trouble = trouble_of(one);
+    rows.push_back({cell(one, "chain"), cell(one, "address"), cell(one, "epoch"),
+                    cell(one, "latest"), cell(one, "pending"), cell(one, "finalized"),
+                    cell(one, "unconsumed"), cell(one, "lowest_open"), cell(one, "highest_open"),
+                    cell(one, "handed_over"), yes_if_said(blocked), yes_if_said(trouble)});
+    const auto say = [&](std::string what, const std::string& sentence) {
+      if (sentence == "-") return;
+      what.insert(0, cell(one, "chain") + " " + cell(one, "address") + ", ");
+      sentences.push_back(std::move(what.append(sentence)));
+    };
+    say("blocked: ", blocked);
+    say("trouble: ", trouble);
+  }
+  std::vector<std::string> lines = table_lines(rows);
+  lines.insert(lines.end(), sentences.begin(), sentences.end());
+  return lines;
+}
 
 int accounts_reconcile(const std::string& server, const std::string& chain,
                        const std::string& address) {

@@ -57,13 +57,13 @@ int report(const store::AuditReport& found, bool as_json) {
       std::printf("    and %zu more; --json shows all\n", found.findings.size() - most_shown);
     }
     std::string counts;
-    const auto count = [&counts](std::uint64_t number, const char* of) {
-      if (number > 0) counts += std::to_string(number) + " " + of + ", ";
+    const auto count = [&counts](std::uint64_t number, const char* one, const char* many) {
+      if (number > 0) counts += std::to_string(number) + " " + (number == 1 ? one : many) + ", ";
     };
-    count(found.intents, "intents");
-    count(found.entries, "journal entries");
-    count(found.attempts, "attempts");
-    count(found.slots, "slots");
+    count(found.intents, "intent", "intents");
+    count(found.entries, "journal entry", "journal entries");
+    count(found.attempts, "attempt", "attempts");
+    count(found.slots, "slot", "slots");
     std::printf("%s%s\n", counts.c_str(),
                 found.good() ? "all well"
                              : (std::to_string(found.findings.size()) + " finding(s)").c_str());
@@ -96,8 +96,8 @@ std::vector<Settled> settled_intents(store::Txn& txn) {
   do {
     store::IntentPage found = store::list_intents(txn, filter);
     for (domain::Intent& intent : found.intents) {
-      auto posted = posted_to_payee(txn, intent);
-      out.push_back({std::move(intent), std::move(posted)});
+      const auto posted = posted_to_payee(txn, intent);
+      out.push_back({std::move(intent), posted});
     }
     filter.before = found.next;
   } while (filter.before != 0);
@@ -162,6 +162,7 @@ int audit_chain(const std::string& config_path, const std::vector<Settled>& sett
     std::fputs("holdfast: audit --chain needs a good --config, for the nodes\n", stderr);
     return exit_usage;
   }
+  log::set_level(log::Level::warn);  // of a node that answers, the report is all there is to say
   boost::asio::io_context context(1);
   SystemClock clock;
   auto chains = open_chains(checked->config.chains, context.get_executor(), clock);

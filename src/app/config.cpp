@@ -1,9 +1,11 @@
 #include "app/config.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <tuple>
 
 #include <boost/asio/ip/address.hpp>
@@ -54,7 +56,7 @@ domain::AssetId read_asset_address(ConfigReader& in) {
   if (*address == domain::native_asset.value) return domain::native_asset;
   const auto parsed = evm::parse_address(*address);
   if (parsed) return {evm::to_checksum(*parsed)};
-  in.problem("address", parsed.error().detail);
+  in.problem("address", "must be \"native\" or a token's address: " + parsed.error().detail);
   return {};
 }
 
@@ -92,7 +94,7 @@ void read_wallet_factories(ConfigReader& in, ChainConfig& chain) {
   for (const std::string& text : texts) {
     const auto parsed = evm::parse_address(text);
     if (!parsed) {
-      in.problem("wallet_factories", parsed.error().detail);
+      in.problem("wallet_factories", "must be addresses: " + parsed.error().detail);
     } else {
       chain.wallet_factories.push_back(*parsed);
     }
@@ -245,7 +247,10 @@ Checked read_config(std::string_view toml) {
 Result<Checked> read_config_file(const std::string& path) {
   constexpr std::size_t longest = 1 << 20;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse(ConfigError::unreadable, "the file cannot be opened");
+  if (!file) {
+    return refuse(ConfigError::unreadable,
+                  "the file cannot be opened: " + std::generic_category().message(errno));
+  }
   std::string text(longest + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return refuse(ConfigError::unreadable, "the file cannot be read");

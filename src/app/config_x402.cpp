@@ -29,7 +29,7 @@ std::vector<std::string> addresses(ConfigReader& in, const std::string& key) {
   }
   for (const std::string& one : out) {
     if (const auto parsed = evm::parse_address(one); !parsed) {
-      in.problem(key, parsed.error().detail);
+      in.problem(key, "must be addresses: " + parsed.error().detail);
       break;
     }
   }

@@ -56,8 +56,10 @@ Asked ask(const std::string& server, http::ClientRequest request) {
   }
   const auto answer = http::ask_server(server, token, request);
   if (!answer) {
-    std::fprintf(stderr, "holdfast: %s\n", answer.error().detail.c_str());
-    return {exit_environment, {}};
+    const bool bad_url = answer.error().code == http::ClientError::bad_url;
+    std::fprintf(stderr, "holdfast: %s%s\n", bad_url ? "--server: " : "",
+                 answer.error().detail.c_str());
+    return {bad_url ? exit_usage : exit_environment, {}};
   }
   boost::system::error_code bad;
   json::value body = answer->body.empty() ? json::value{} : json::parse(answer->body, bad);

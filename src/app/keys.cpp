@@ -10,6 +10,7 @@
 #include "app/open_store.hpp"
 #include "app/system_clock.hpp"
 #include "app/system_entropy.hpp"
+#include "app/tables.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -40,10 +41,30 @@ void show_token(const std::string& name, const std::string& token, bool as_json)
   }
 }
 
-std::string joined(const std::vector<std::string>& scopes) {
-  std::string out;
-  for (const std::string& scope : scopes) out += (out.empty() ? "" : ",") + scope;
-  return out;
+json::object key_row(std::string_view name, json::array scopes, bool revoked) {
+  return {{"name", name}, {"scopes", std::move(scopes)}, {"state", revoked ? "revoked" : "live"}};
+}
+
+int show_list(const json::array& keys, bool as_json) {
+  if (as_json) {
+    print_json(keys, true);
+    return exit_done;
+  }
+  std::vector<std::vector<std::string>> rows = {{"NAME", "SCOPES", "STATE"}};
+  for (const json::value& key : keys) {
+    std::string scopes;
+    for (const json::value& scope : key.at("scopes").as_array()) {
+      scopes += (scopes.empty() ? "" : ",") + std::string(scope.as_string());
+    }
+    rows.push_back({cell(key, "name"), std::move(scopes), cell(key, "state")});
+  }
+  print_table(rows);
+  return exit_done;
+}
+
+int tell_revoked(int code, const std::string& name) {
+  if (code == exit_done) std::fprintf(stderr, "Key \"%s\" is revoked.\n", name.c_str());
+  return code;
 }
 
 }  // namespace
@@ -83,26 +104,23 @@ int keys_add(const Door& from, const std::string& name, const std::vector<std::s
 int keys_list(const Door& from, bool as_json) {
   if (!from.server.empty()) {
     const Asked asked = ask(from.server, {"GET", "/v1/keys", "", ""});
-    if (asked.code == exit_done) std::printf("%s\n", json::serialize(asked.body).c_str());
-    return asked.code;
+    if (asked.code != exit_done) return asked.code;
+    json::array keys;
+    for (const json::value& key : asked.body.at("keys").as_array()) {
+      keys.push_back(key_row(key.at("name").as_string(), key.at("scopes").as_array(),
+                             !key.at("revoked_at").is_null()));
+    }
+    return show_list(keys, as_json);
   }
   const auto path = store_path_of(from.from);
   if (!path) return exit_usage;
   return with_reader(*path, [&](store::Txn& txn) {
-    json::array listed;
-    if (!as_json) std::printf("%-32s %-24s %s\n", "NAME", "SCOPES", "STATE");
+    json::array keys;
     for (const store::ApiKey& key : store::api_keys(txn)) {
-      const char* const state = key.revoked_ms ? "revoked" : "live";
-      if (as_json) {
-        listed.push_back({{"name", key.name},
-                          {"scopes", json::array(key.scopes.begin(), key.scopes.end())},
-                          {"state", state}});
-      } else {
-        std::printf("%-32s %-24s %s\n", key.name.c_str(), joined(key.scopes).c_str(), state);
-      }
+      keys.push_back(key_row(key.name, json::array(key.scopes.begin(), key.scopes.end()),
+                             key.revoked_ms.has_value()));
     }
-    if (as_json) std::printf("%s\n", json::serialize(listed).c_str());
-    return exit_done;
+    return show_list(keys, as_json);
   });
 }
 
@@ -111,13 +129,16 @@ int keys_revoke(const Door& from, const std::string& name) {
     std::fputs("holdfast: NAME: no key can be named so\n", stderr);
     return exit_usage;
   }
-  if (!from.server.empty()) return ask(from.server, {"DELETE", "/v1/keys/" + name, "", ""}).code;
+  if (!from.server.empty()) {
+    return tell_revoked(ask(from.server, {"DELETE", "/v1/keys/" + name, "", ""}).code, name);
+  }
   const auto path = store_path_of(from.from);
   if (!path) return exit_usage;
-  return with_writer(*path, [&](store::Txn& txn) {
+  const int code = with_writer(*path, [&](store::Txn& txn) {
     const auto revoked = store::revoke_api_key(txn, name, SystemClock().wall_ms(), os_user());
     return revoked ? exit_done : refused(revoked.error().detail);
   });
+  return tell_revoked(code, name);
 }
 
 }  // namespace holdfast::app

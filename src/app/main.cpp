@@ -35,7 +35,7 @@ struct Given {
 struct Verb {
   CLI::App* app;
   std::function<int()> run;
-  enum class Needs { nothing, store, store_or_server } needs = Needs::nothing;
+  enum class Needs { nothing, file, store, store_or_server } needs = Needs::nothing;
 };
 using Verbs = std::vector<Verb>;
 
@@ -51,7 +51,15 @@ void choose_store(CLI::App& verb, StoreChoice& from) {
 
 void choose_door(CLI::App& verb, Door& door) {
   choose_store(verb, door.from);
-  verb.add_option("--server", door.server, server_help);
+  verb.add_option("--server", door.server, server_help)
+      ->excludes(verb.get_option("--config"))
+      ->excludes(verb.get_option("--store"));
+}
+
+/// One word at a time: what follows it may be the verb's own NAME or ID.
+void add_list(CLI::App& verb, const char* name, std::vector<std::string>& to, const char* help,
+              bool required) {
+  verb.add_option(name, to, help)->required(required)->allow_extra_args(false);
 }
 
 CLI::App* group(CLI::App& app, const char* name, const char* help) {
@@ -64,7 +72,8 @@ void add_engine(CLI::App& app, Given& given, Verbs& verbs) {
   auto* const serve_verb = app.add_subcommand("serve", "run the engine and its HTTP face");
   serve_verb->add_option("--config", given.config, "the configuration file")->required();
   auto* const check = app.add_subcommand("check-config", "name every problem of a configuration");
-  check->add_option("--config,FILE", given.config, "the configuration file")->required();
+  auto* const file = check->add_option("FILE", given.config, "the configuration file");
+  check->add_option("--config", given.config, "the same")->excludes(file);
   auto* const ledger = group(app, "ledger", "the double-entry journal");
   auto* const verify =
       ledger->add_subcommand("verify", "walk the hash chain, the legs and the balances");
@@ -75,7 +84,7 @@ void add_engine(CLI::App& app, Given& given, Verbs& verbs) {
   audit_verb->add_flag("--chain", given.chain, "and every settled payment against the node");
   audit_verb->add_flag("--json", given.json, "one JSON object");
   verbs.push_back({serve_verb, [&given] { return serve(given.config); }});
-  verbs.push_back({check, [&given] { return check_config(given.config); }});
+  verbs.push_back({check, [&given] { return check_config(given.config); }, Verb::Needs::file});
   verbs.push_back({verify, [&given] { return ledger_verify(given.door.from, given.json); },
                    Verb::Needs::store});
   verbs.push_back({audit_verb, [&given] { return audit(given.door.from, given.chain, given.json); },
@@ -89,7 +98,7 @@ void add_keys(CLI::App& app, Given& given, Verbs& verbs) {
   auto* const revoke = keys->add_subcommand("revoke", "end a key");
   for (CLI::App* const verb : {add, list, revoke}) choose_door(*verb, given.door);
   add->add_option("NAME", given.name, "also the caller's id")->required();
-  add->add_option("--scope", given.scopes, "pay, payout, ops or x402; may be repeated")->required();
+  add_list(*add, "--scope", given.scopes, "pay, payout, ops or x402; may be repeated", true);
   add->add_flag("--json", given.json, "one JSON object");
   list->add_flag("--json", given.json, "a JSON list");
   revoke->add_option("NAME", given.name, "the key's name")->required();
@@ -146,8 +155,8 @@ void add_review(CLI::App& app, Given& given, Verbs& verbs) {
   resolve->add_option("--as", given.resolve.as, "confirming, settled, failed, retry, rebroadcast")
       ->required();
   resolve->add_option("--tx", given.resolve.tx_hash, "the transaction that moved the payment");
-  resolve->add_option("--consumer", given.resolve.consumers,
-                      "a transaction that used one of its numbers; may be repeated");
+  add_list(*resolve, "--consumer", given.resolve.consumers,
+           "a transaction that used one of its numbers; may be repeated", false);
   const auto needs = Verb::Needs::store_or_server;
   verbs.push_back({list, [&given] { return review_list(given.door, given.json); }, needs});
   verbs.push_back(
@@ -203,10 +212,43 @@ void add_chains(CLI::App& app, Given& given, Verbs& verbs) {
                    }});
 }
 
+/// What a verb that needs one was not given, or null.
+const char* missing(Verb::Needs needs, const Given& given) {
+  const StoreChoice& from = given.door.from;
+  const bool has_store = !from.store.empty() || !from.config.empty();
+  switch (needs) {
+    case Verb::Needs::nothing: return nullptr;
+    case Verb::Needs::file: return given.config.empty() ? "the FILE to check is needed" : nullptr;
+    case Verb::Needs::store: return has_store ? nullptr : "--config or --store is needed";
+    case Verb::Needs::store_or_server: break;
+  }
+  const bool has_any = has_store || !given.door.server.empty();
+  return has_any ? nullptr : "--config, --store or --server is needed";
+}
+
+/// A word that nothing here expects is told first: mostly the option or verb that is said to be
+/// missing was to be that word.
+int refuse_usage(const CLI::App& app, const CLI::ParseError& error) {
+  std::string said;
+  const std::vector<std::string> words = app.remaining(true);
+  if (!words.empty()) said = "'" + words.front() + "' is not expected here";
+  if (words.empty() || error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    std::string why = error.what();
+    if (why.starts_with("A ")) why[0] = 'a';      // "A subcommand is required"
+    if (why.starts_with("Could ")) why[0] = 'c';  // "Could not convert: …"
+    said += (said.empty() ? "" : "; ") + why;
+  }
+  std::fprintf(stderr, "holdfast: %s (see --help)\n", said.c_str());
+  return exit_usage;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"holdfast: authorised payments, each moved at most once"};
   app.set_version_flag("--version", std::string("holdfast ") + HOLDFAST_VERSION);
   app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 1 findings or a refusal, 2 bad options or configuration, 3 the\n"
+      "environment: a store that is locked or damaged, a server that does not answer.");
   Given given;
   Verbs verbs;
   for (const auto add : {add_engine, add_keys, add_dlq, add_review, add_accounts, add_chains}) {
@@ -215,16 +257,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_done : exit_usage;
+    return error.get_exit_code() == 0 ? app.exit(error) : refuse_usage(app, error);
   }
   for (const Verb& verb : verbs) {
     if (!verb.app->parsed()) continue;
-    const StoreChoice& from = given.door.from;
-    const bool has_store = !from.store.empty() || !from.config.empty();
-    const bool has_server =
-        verb.needs == Verb::Needs::store_or_server && !given.door.server.empty();
-    if (verb.needs == Verb::Needs::nothing || has_store || has_server) return verb.run();
-    std::fputs("holdfast: --config or --store is needed\n", stderr);
+    const char* const why = missing(verb.needs, given);
+    if (why == nullptr) return verb.run();
+    std::fprintf(stderr, "holdfast: %s\n", why);
     return exit_usage;
   }
   return exit_usage;

@@ -183,6 +183,7 @@ boost::asio::awaitable<int> Service::live() {
   std::exception_ptr failed;
   try {
     co_await engine_->start();
+    co_await warn_without_keys();  // not after "serving": whoever reads that may send a signal
     co_await server_->start();
     log::info("serving", {{"address", config_.http.address}, {"port", server_->port()}});
     co_await serve_until_told();
@@ -210,6 +211,17 @@ boost::asio::awaitable<int> Service::live() {
         stderr);
   }
   co_return exit_environment;
+}
+
+// Nobody can add the first key through a server that answers only to keys.
+boost::asio::awaitable<void> Service::warn_without_keys() {
+  if (!config_.http.require_keys) co_return;
+  const auto keys = co_await engine_->api_keys();
+  const auto is_live = [](const engine::ApiKey& key) { return !key.revoked_ms; };
+  if (std::ranges::any_of(keys, is_live)) co_return;
+  log::warn("no_api_key", {{"why",
+                            "nothing under /v1 will be answered: stop, add the first key with "
+                            "`holdfast keys add NAME --scope ops --config FILE`, start again"}});
 }
 
 boost::asio::awaitable<void> Service::serve_until_told() {
@@ -328,13 +340,17 @@ int check_config(const std::string& config_path) {
     std::fprintf(stderr, "%s: %s\n", config_path.c_str(), checked.error().detail.c_str());
     return exit_usage;
   }
-  const auto keys = checked->problems.empty() ? key_file_problems(checked->config.chains)
-                                              : std::vector<std::string>{};
+  const auto unset = unset_variables(checked->config.chains);  // reading a key unsets its variable
+  const auto keys =
+      checked->problems.empty() ? key_problems(checked->config.chains) : std::vector<std::string>{};
   for (const std::string& one : keys) {
     std::fprintf(stderr, "%s: %s\n", config_path.c_str(), one.c_str());
   }
   if (checked->problems.empty() && keys.empty()) {
     std::printf("%s: all well\n", config_path.c_str());
+    for (const std::string& name : unset) {
+      std::printf("note: the variable %s, which serve needs, is not set here\n", name.c_str());
+    }
     return exit_done;
   }
   if (!checked->problems.empty()) {

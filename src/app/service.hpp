@@ -78,6 +78,7 @@ class Service {
   Service(const AppConfig& config, ServiceSeams seams);
   std::unique_ptr<store::Store> open_store();
   boost::asio::awaitable<int> live();
+  boost::asio::awaitable<void> warn_without_keys();
   boost::asio::awaitable<void> serve_until_told();
   void tell();
   /// Returns after `ms`, or when it is told to stop.

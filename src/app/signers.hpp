@@ -18,9 +18,14 @@ struct Signers {
   std::vector<engine::Account> accounts;
 };
 
-/// A sentence for each key file that a start would refuse: none there, no file of ours, not for us
-/// alone, no key in it. Nothing of what it holds is kept or told.
-std::vector<std::string> key_file_problems(const std::vector<ChainConfig>& chains);
+/// A sentence for each key that a start would refuse: no file there, no file of ours, not for us
+/// alone, no key in it or in the variable. Nothing of what they hold is kept or told. A variable
+/// that is not set is none: `unset_variables` names it.
+std::vector<std::string> key_problems(const std::vector<ChainConfig>& chains);
+
+/// The environment variables that a start needs and that are not set here, each once: where a
+/// configuration is checked need not be where it is served.
+std::vector<std::string> unset_variables(const std::vector<ChainConfig>& chains);
 
 /// Errors name the file or variable and what is wrong with it. A key may serve several chains.
 Result<Signers> open_signers(const std::vector<ChainConfig>& chains, ports::Entropy& entropy);

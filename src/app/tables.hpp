@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/json/value.hpp>
@@ -21,7 +23,10 @@ inline std::string cell(const boost::json::value& of, std::string_view name) {
   return "?";
 }
 
-inline void print_table(const std::vector<std::vector<std::string>>& rows) {
+using Rows = std::vector<std::vector<std::string>>;
+
+inline std::vector<std::string> table_lines(const Rows& rows) {
+  std::vector<std::string> lines;
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -33,8 +38,13 @@ inline void print_table(const std::vector<std::vector<std::string>>& rows) {
       line += row[i];
       if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
     }
-    std::printf("%s\n", line.c_str());
+    lines.push_back(std::move(line));
   }
+  return lines;
+}
+
+inline void print_table(const Rows& rows) {
+  for (const std::string& line : table_lines(rows)) std::printf("%s\n", line.c_str());
 }
 
 }  // namespace holdfast::app

@@ -229,7 +229,7 @@ TEST_CASE("config file: one that cannot be read is refused with a sentence") {
   const auto missing = read_config_file(folder / "none.toml");
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().code == ConfigError::unreadable);
-  CHECK(missing.error().detail == "the file cannot be opened");
+  CHECK(missing.error().detail == "the file cannot be opened: No such file or directory");
 
   const auto directory = read_config_file(folder.path().string());
   REQUIRE_FALSE(directory.has_value());

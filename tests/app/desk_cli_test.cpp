@@ -10,6 +10,7 @@
 
 #include <holdfast/domain/refs.hpp>
 
+#include "app/account_list.hpp"
 #include "app/open_store.hpp"
 #include "home.hpp"
 #include "store/writes.hpp"
@@ -137,6 +138,7 @@ TEST_CASE("review: what waits is listed and shown; only a running engine resolve
   CHECK(contains(shown.out, "\"kind\": \"dead_letter\""));
   CHECK(at(path, {"review", "show", "pi_1"}).code == 2);
   CHECK(at(path, {"review", "show", "pi_" + std::string(32, '0')}).code == 1);
+  CHECK(contains(at(path, {"audit"}).out, "1 intent, 1 journal entry, "));
   const Ended accounts = at(path, {"accounts", "list"});
   CHECK(accounts.code == 0);
   CHECK(contains(accounts.out, our_account));
@@ -157,6 +159,22 @@ TEST_CASE("review: what waits is listed and shown; only a running engine resolve
     CHECK(refused.code == 2);
     CHECK_FALSE(refused.err.empty());
   }
+}
+
+TEST_CASE("accounts: what is wrong with one is a sentence below the table, which stays narrow") {
+  const auto body = boost::json::parse(R"({"accounts":[{"chain":"eip155:1","address":"0xA",
+    "epoch":1,"latest":7,"pending":7,"finalized":6,"unconsumed":0,"lowest_open":null,
+    "highest_open":null,"handed_over":0,"blocked":"it was used elsewhere","trouble":null,
+    "unread":[{"sequence":3}]},{"chain":"eip155:1","address":"0xB","epoch":1,"latest":null,
+    "pending":null,"finalized":null,"unconsumed":0,"lowest_open":null,"highest_open":null,
+    "handed_over":0,"blocked":null,"trouble":null,"unread":[]}]})");
+  const std::vector<std::string> lines = app::account_lines(body);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0].ends_with("HANDED  BLOCKED  TROUBLE"));
+  CHECK(lines[1].ends_with("0       yes      yes"));
+  CHECK(lines[2].ends_with("0       -        -"));
+  CHECK(lines[3] == "eip155:1 0xA, blocked: it was used elsewhere");
+  CHECK(lines[4] == "eip155:1 0xA, trouble: used, by no transaction found: 3");
 }
 
 TEST_CASE("desk verbs: beside a running server they read; they write through it, with a key") {
@@ -201,6 +219,8 @@ TEST_CASE("desk verbs: beside a running server they read; they write through it,
   CHECK(abandoned.code == 0);
   CHECK(contains(abandoned.out, "\"cancel_asked\": true"));
   CHECK(contains(through({"accounts", "list"}).out, our_account));
+  CHECK(through({"keys", "list"}).out == at(path, {"keys", "list"}).out);
+  CHECK(through({"keys", "list", "--json"}).out == at(path, {"keys", "list", "--json"}).out);
   const Ended chains = through({"chains", "list"});
   CHECK(chains.code == 0);
   CHECK(contains(chains.out, "eip155:31337"));

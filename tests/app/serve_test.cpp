@@ -112,6 +112,20 @@ TEST_CASE("serve: while it runs, the store is read beside it and written through
   CHECK(contains(test::run({"keys", "list", "--config", home.config}).out, "shop"));
 }
 
+TEST_CASE("serve: a start without a live key says so, for nobody could add one any more") {
+  const Home home("http://127.0.0.1:" + std::to_string(test::closed_port()));
+  const auto said = [&] {
+    Server server(home);
+    CHECK(server.get("/healthz").status == 200);
+    const Ended ended = server.stop();
+    CHECK(ended.code == 0);
+    return ended.err;
+  };
+  CHECK_FALSE(contains(said(), "no_api_key"));
+  CHECK(test::run({"keys", "revoke", "desk", "--config", home.config}).code == 0);
+  CHECK(contains(said(), "no_api_key why=\"nothing under /v1 will be answered: stop, add "));
+}
+
 TEST_CASE("serve: a port that is taken is exit code 3 and a sentence with the address") {
   const ToyNode node(test::html_page());
   const std::string port = node.url().substr(node.url().rfind(':') + 1);
