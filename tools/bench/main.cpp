@@ -14,6 +14,7 @@
 namespace {
 
 using holdfast::tools::Arguments;
+using holdfast::tools::asks_for_help;
 
 struct Verb {
   std::string_view name;
@@ -46,7 +47,10 @@ int main(int argc, char** argv) {
   }
   try {
     for (const Verb& verb : verbs) {
-      if (verb.name == wanted) return verb.run(Arguments(words.subspan(2)));
+      if (verb.name != wanted) continue;
+      if (!asks_for_help(words)) return verb.run(Arguments(words.subspan(2)));
+      std::cout << "usage: holdfast-bench " << verb.name << " [options]\n\n" << verb.help;
+      return 0;
     }
     print_help(std::cerr);
     return 2;

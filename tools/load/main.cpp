@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   sqlite::stop_counting_memory();
   const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
   const std::string_view first = words.size() > 1 ? words[1] : "";
-  if (first == "--help" || first == "-h") {
+  if (tools::asks_for_help(words)) {
     std::cout << load::help();
     return 0;
   }

@@ -6,6 +6,11 @@
 
 namespace holdfast::tools {
 
+bool asks_for_help(std::span<const char* const> words) {
+  return std::ranges::any_of(
+      words, [](std::string_view word) { return word == "--help" || word == "-h"; });
+}
+
 bool Arguments::flag(std::string_view name) {
   const auto at = std::ranges::find(words_, name);
   if (at == words_.end()) return false;

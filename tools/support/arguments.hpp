@@ -17,6 +17,9 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Wherever it stands: whoever asks in the middle of a command wants no run.
+bool asks_for_help(std::span<const char* const> words);
+
 /// Options are taken one by one; finish() refuses whatever nobody asked for.
 class Arguments {
  public:

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include <unistd.h>
+
 namespace holdfast::tools {
 
 void Report::add(std::string key, std::string label, std::uint64_t value) {
@@ -32,6 +34,8 @@ void Report::print(bool as_json) const {
     std::cout << "}\n";
     return;
   }
+  // The line that told a person of the progress may still stand where the table begins.
+  if (::isatty(STDERR_FILENO) == 1) std::cerr << "\r\x1b[K";
   std::size_t width = 0;
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) {
