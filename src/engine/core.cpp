@@ -66,12 +66,12 @@ void Engine::Core::moved(const Result<domain::Facts>& facts, domain::IntentState
   }
 }
 
-Awaitable<Result<domain::Facts>> Engine::Core::move(store::Move wanted) {
-  prepare(wanted);
-  const domain::IntentState to = wanted.to;
-  const std::vector<domain::BlockRef> ended_by = store::final_blocks(wanted);
+Awaitable<Result<domain::Facts>> Engine::Core::move(std::unique_ptr<store::Move> wanted) {
+  prepare(*wanted);
+  const domain::IntentState to = wanted->to;
+  const std::vector<domain::BlockRef> ended_by = store::final_blocks(*wanted);
   auto facts = co_await parts.store.write(
-      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, wanted); });
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::move_intent(txn, *wanted); });
   moved(facts, to, ended_by);
   co_return facts;
 }

@@ -27,7 +27,12 @@ class Engine::Core {
   Core(boost::asio::any_io_executor executor, Config settings, Parts from);
 
   /// A move of the transition table. On success everybody in memory knows of it.
-  Awaitable<Result<domain::Facts>> move(store::Move wanted);
+  Awaitable<Result<domain::Facts>> move(store::Move wanted) {
+    return move(std::make_unique<store::Move>(std::move(wanted)));
+  }
+  /// The same, held once: it is a kilobyte, and would stand in every frame and operation on its
+  /// way.
+  Awaitable<Result<domain::Facts>> move(std::unique_ptr<store::Move> wanted);
   /// Several in one write, each for itself: what was refused stands in its place.
   Awaitable<std::vector<Result<domain::Facts>>> move_all(std::vector<store::Move> wanted);
   /// Tells watch, broadcaster and waiters what the facts now are. Call it after every write that
@@ -127,7 +132,7 @@ Awaitable<void> answer_for_restored(Core& core, std::string who);  // reconcile.
 Awaitable<void> dispatch(Core& core);  // dispatcher.cpp
 Awaitable<void> keep_leases(Core& core);  // dispatcher.cpp
 Awaitable<void> sweep(Core& core);  // sweep.cpp
-Awaitable<void> deliver(Core& core, store::Leased leased);  // settle.cpp
+Awaitable<void> deliver(Core& core, std::unique_ptr<store::Leased> leased);  // settle.cpp
 Awaitable<void> listen(Core& core, Unit& unit);  // listener.cpp
 /// Do all nodes in use say the same of it (Chain::vouch)? Asked before a payment or a number ends
 /// by a transaction that one of them showed. A chain whose nodes go on disagreeing is told of.

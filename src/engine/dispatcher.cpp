@@ -133,7 +133,7 @@ Awaitable<void> dispatch(Core& core) {
         core.stats.leased += batch.jobs.size();
         pause_ms = batch.jobs.size() == most_in_one_lease ? 0 : sleep_for(core, batch);
         for (store::Leased& job : batch.jobs) {
-          core.deliveries.spawn(deliver(core, std::move(job)));
+          core.deliveries.spawn(deliver(core, std::make_unique<store::Leased>(std::move(job))));
         }
       } catch (const store::StoreUnavailable& what) {
         log::warn("store_unavailable", {{"why", what.what()}});

@@ -35,7 +35,7 @@ class Listener {
   Awaitable<std::vector<domain::IntentId>> settle_plain(std::vector<domain::IntentId> ids);
   Awaitable<std::vector<domain::IntentId>> settle_page(std::vector<store::Move> moves);
   Awaitable<std::optional<bool>> still_canonical(const Inclusion& inclusion);
-  Awaitable<bool> move(domain::Facts facts, domain::Follow what, std::optional<Inclusion> seen,
+  Awaitable<bool> move(domain::Facts facts, domain::Follow what, Boxed<Inclusion> seen,
                        domain::Evidence evidence);
   void down(std::string why);
 

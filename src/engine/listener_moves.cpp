@@ -91,7 +91,7 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   Watched* watched = unit_.watch.find(id);
   if (watched == nullptr) co_return false;
   core_.waiters.changed(id);
-  std::optional<Inclusion> inclusion = watched->inclusion;
+  Boxed<Inclusion> inclusion = watched->inclusion;
   domain::FollowSeen seen;
   if (inclusion) {
     const std::optional<bool> canonical = co_await still_canonical(*inclusion);
@@ -134,8 +134,8 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
   co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
 }
 
-Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what,
-                               std::optional<Inclusion> seen, domain::Evidence evidence) {
+Awaitable<bool> Listener::move(domain::Facts facts, domain::Follow what, Boxed<Inclusion> seen,
+                               domain::Evidence evidence) {
   using domain::FollowMove;
   store::Move wanted;
   wanted.id = facts.intent.id;

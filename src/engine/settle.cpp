@@ -39,19 +39,20 @@ Awaitable<void> put_back(Core& core, domain::Receipt receipt) {
 
 }  // namespace
 
-Awaitable<void> deliver(Core& core, store::Leased leased) {
-  const Holding holding(core, leased.lease.receipt);
-  const domain::IntentId id = leased.facts.intent.id;
+Awaitable<void> deliver(Core& core, std::unique_ptr<store::Leased> leased) {
+  const Holding holding(core, leased->lease.receipt);
+  const domain::IntentId id = leased->facts.intent.id;
   const bool waits = core.turns.depth(id) > 0;
   const auto turn = co_await core.turns.turn(id);
-  Unit* const unit = core.unit(leased.facts.intent.terms.chain);
-  ports::Method* const method = core.method(leased.facts.intent.terms);
+  Unit* const unit = core.unit(leased->facts.intent.terms.chain);
+  ports::Method* const method = core.method(leased->facts.intent.terms);
   try {
     if (unit == nullptr || method == nullptr) {
-      co_await put_back(core, leased.lease.receipt);
+      co_await put_back(core, leased->lease.receipt);
       co_return;
     }
-    Delivery delivery(core, *unit, *method, std::move(leased));
+    Delivery delivery(core, *unit, *method, std::move(*leased));
+    leased.reset();
     co_await delivery.run(waits);
   } catch (const store::StoreInDoubt& what) {
     core.break_off(what.what());
@@ -63,7 +64,7 @@ Awaitable<void> deliver(Core& core, store::Leased leased) {
   }
 }
 
-Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased)
+Delivery::Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased&& leased)
     : core_(core),
       unit_(unit),
       method_(method),
@@ -153,14 +154,14 @@ const domain::Attempt* Delivery::attempt(domain::AttemptId id) const {
   return nullptr;
 }
 
-store::Move Delivery::move_to(domain::IntentState to, std::string reason) const {
-  store::Move move;
-  move.id = facts_.intent.id;
-  move.to = to;
-  move.actor = domain::Actor::relayer;
-  move.reason = std::move(reason);
-  move.version = facts_.intent.version;
-  move.receipt = lease_.receipt;
+std::unique_ptr<store::Move> Delivery::move_to(domain::IntentState to, std::string reason) const {
+  auto move = std::make_unique<store::Move>();
+  move->id = facts_.intent.id;
+  move->to = to;
+  move->actor = domain::Actor::relayer;
+  move->reason = std::move(reason);
+  move->version = facts_.intent.version;
+  move->receipt = lease_.receipt;
   return move;
 }
 
@@ -195,16 +196,16 @@ Awaitable<Delivery::Flow> Delivery::read_again() {
 
 // A move that ends the delivery: the job is acked in the same write, or parked where the budget is
 // what ended it.
-Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
-  wanted.ack = true;
+Awaitable<Delivery::Flow> Delivery::finish(std::unique_ptr<store::Move> wanted) {
+  wanted->ack = true;
   if (planted(Tooth::ack_first)) {
     co_await on(domain::step::Ack{});
-    wanted.receipt.reset();
-    wanted.ack = false;
+    wanted->receipt.reset();
+    wanted->ack = false;
   }
-  if (wanted.ack && wanted.reason == "budget_spent")
-    wanted.park = poison_ ? "declared_poison" : "budget_spent";
-  const std::string verdict = wanted.park;
+  if (wanted->ack && wanted->reason == "budget_spent")
+    wanted->park = poison_ ? "declared_poison" : "budget_spent";
+  const std::string verdict = wanted->park;
   auto facts = co_await core_.move(std::move(wanted));
   const bool moved = facts.has_value();
   if (moved && !verdict.empty()) {
@@ -219,14 +220,14 @@ Awaitable<Delivery::Flow> Delivery::finish(store::Move wanted) {
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Claim) {
-  store::Move move = move_to(domain::IntentState::settling, "");
-  move.candidates = unit_.candidates(facts_.intent);
-  if (!unit_.halted.empty() || (move.candidates.empty() && unit_.chain.info().ordered)) {
+  auto move = move_to(domain::IntentState::settling, "");
+  move->candidates = unit_.candidates(facts_.intent);
+  if (!unit_.halted.empty() || (move->candidates.empty() && unit_.chain.info().ordered)) {
     // The chain was halted, or its account blocked, since the send slot was taken.
     seen_.send_slot = domain::SendSlotSeen{domain::Blocked::paused};
     co_return Flow::again;
   }
-  move.max_unconsumed = unit_.chain.info().max_unconsumed;
+  move->max_unconsumed = unit_.chain.info().max_unconsumed;
   auto claimed = co_await core_.move(std::move(move));
   if (!claimed && claimed.error().code == store::StoreError::account_full) {
     seen_.send_slot = domain::SendSlotSeen{domain::Blocked::account_full};
@@ -242,8 +243,8 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::ClaimPaid step) {
       move_to(domain::IntentState::settling, std::string(store::claimed_as_paid)));
   if (!claimed) co_return co_await take(std::move(claimed));
   facts_ = std::move(*claimed);
-  store::Move move = move_to(domain::IntentState::confirming, std::string(store::claimed_as_paid));
-  move.tx_hash = step.tx.hash;
+  auto move = move_to(domain::IntentState::confirming, std::string(store::claimed_as_paid));
+  move->tx_hash = step.tx.hash;
   const domain::MinedTx tx = std::move(step.tx);
   const Flow flow = co_await finish(std::move(move));
   if (Watched* watched = unit_.watch.find(facts_.intent.id)) {
@@ -306,12 +307,12 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
   stands_on(seen_.authorization);
   stands_on(seen_.consumer);
   stands_on(seen_.ref_found);
-  store::Move move = move_to(domain::IntentState::confirming, "");
-  move.tx_hash = step.hash;
+  auto move = move_to(domain::IntentState::confirming, "");
+  move->tx_hash = step.hash;
   for (const domain::Attempt& one : facts_.attempts) {
-    if (one.hash == step.hash) move.accepted = one.id;
+    if (one.hash == step.hash) move->accepted = one.id;
   }
-  const bool own_hash = move.accepted.has_value();
+  const bool own_hash = move->accepted.has_value();
   // What it stands on is on record before it stands there: bytes that a restored store has lost.
   const bool is_lost = !own_hash && theirs && theirs->trailing_ref;
   if (is_lost) co_await note_refs_found(core_, unit_, *theirs);
@@ -326,15 +327,15 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Confirm step) {
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Cancel step) {
-  store::Move move = move_to(domain::IntentState::canceled, std::move(step.reason));
-  move.actor = domain::Actor::system;
+  auto move = move_to(domain::IntentState::canceled, std::move(step.reason));
+  move->actor = domain::Actor::system;
   return finish(std::move(move));
 }
 
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Fail step) {
-  store::Move move = move_to(domain::IntentState::failed, std::move(step.reason));
-  move.tx_hash = facts_.intent.tx_hash;
-  move.proof = std::move(step.proof);
+  auto move = move_to(domain::IntentState::failed, std::move(step.reason));
+  move->tx_hash = facts_.intent.tx_hash;
+  move->proof = std::move(step.proof);
   return finish(std::move(move));
 }
 

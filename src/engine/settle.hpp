@@ -2,6 +2,7 @@
 // Must never: decide anything itself.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace holdfast::engine {
 
 class Delivery {
  public:
-  Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased leased);
+  Delivery(Core& core, Unit& unit, ports::Method& method, store::Leased&& leased);
 
   /// Until the job is acked, nacked, or no longer ours.
   /// `facts_are_old`: they were leased before another delivery of this payment ended.
@@ -56,10 +57,10 @@ class Delivery {
 
   domain::Now now();
   const domain::Attempt* attempt(domain::AttemptId id) const;
-  store::Move move_to(domain::IntentState to, std::string reason) const;
+  std::unique_ptr<store::Move> move_to(domain::IntentState to, std::string reason) const;
   /// What a write answered: facts to go on with, or a race that ends or restarts this delivery.
   Awaitable<Flow> take(Result<domain::Facts> facts);
-  Awaitable<Flow> finish(store::Move wanted);
+  Awaitable<Flow> finish(std::unique_ptr<store::Move> wanted);
   Awaitable<Flow> read_again();
   Awaitable<Flow> reserve();
   Awaitable<void> record(store::PostRecord wanted);

@@ -86,20 +86,20 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
   }
 
   if (planted(Tooth::post_before_store)) co_await unit_.chain.post(sealed->bytes, sealed->hash);
-  store::AttemptToStore wanted;
-  wanted.id = facts_.intent.id;
-  wanted.version = facts_.intent.version;
-  wanted.receipt = lease_.receipt;
-  wanted.epoch = account->epoch;
-  wanted.attempt.intent = facts_.intent.id;
-  wanted.attempt.slot = slot.id;
-  wanted.attempt.bytes = std::move(sealed->bytes);
-  wanted.attempt.hash = sealed->hash;
-  wanted.attempt.fees = fees;
-  wanted.attempt.stored_ms = core_.wall_ms();
-  wanted.now_ms = core_.wall_ms();
+  auto wanted = std::make_unique<store::AttemptToStore>();
+  wanted->id = facts_.intent.id;
+  wanted->version = facts_.intent.version;
+  wanted->receipt = lease_.receipt;
+  wanted->epoch = account->epoch;
+  wanted->attempt.intent = facts_.intent.id;
+  wanted->attempt.slot = slot.id;
+  wanted->attempt.bytes = std::move(sealed->bytes);
+  wanted->attempt.hash = sealed->hash;
+  wanted->attempt.fees = fees;
+  wanted->attempt.stored_ms = core_.wall_ms();
+  wanted->now_ms = core_.wall_ms();
   auto facts = co_await core_.parts.store.write(
-      [wanted = std::move(wanted)](store::Txn& txn) { return store::store_attempt(txn, wanted); });
+      [wanted = std::move(wanted)](store::Txn& txn) { return store::store_attempt(txn, *wanted); });
   const bool stored = facts.has_value();
   HOLDFAST_KILL_POINT_IF(stored, "KP2");
   if (stored) {

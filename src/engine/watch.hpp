@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <holdfast/base/boxed.hpp>
 #include <holdfast/domain/job.hpp>
 #include <holdfast/domain/mined_tx.hpp>
 #include <holdfast/domain/refs.hpp>
@@ -31,7 +32,7 @@ struct Watched {
   std::int64_t quiet_since_ms = 0;
   std::int64_t record_ms = 0;  ///< its record as it was looked at last, and since when (chain time)
   std::int64_t record_seen_s = 0;
-  std::optional<Inclusion> inclusion;
+  Boxed<Inclusion> inclusion;
   bool lost = false;  ///< its inclusion was just reorganised away
 };
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <holdfast/base/boxed.hpp>
 #include <holdfast/domain/finality.hpp>
 #include <holdfast/domain/job.hpp>
 #include <holdfast/domain/mined_tx.hpp>
@@ -126,16 +127,16 @@ struct PostSeen {
 struct Seen {
   std::optional<SendSlotSeen> send_slot;
   std::optional<SimulationSeen> simulation;
-  std::optional<AuthorizationSeen> authorization;
+  Boxed<AuthorizationSeen> authorization;
   std::optional<std::vector<HashSeen>> search;  ///< one per attempt that has a hash
   std::optional<Sequence> final_sequence;  ///< the account's count in the newest final block
-  std::optional<ConsumerSeen> consumer;
+  Boxed<ConsumerSeen> consumer;
   std::optional<PostSeen> post;
   /// Stored by this delivery a moment ago: it is posted without a search. Kept over Post, until
   /// Seen is cleared: a node that refuses a correction too gets one a delivery, not one after
   /// another.
   std::optional<AttemptId> stored_now;
-  std::optional<RefSeen> ref_found;  ///< what became of those in facts.ref_found_in
+  Boxed<RefSeen> ref_found;  ///< what became of those in facts.ref_found_in
   std::optional<ReserveSeen> reserve;
   std::optional<SignSeen> sign;
   std::vector<ConsumerSeen> earlier_consumers;  ///< one per FetchConsumer of an earlier slot

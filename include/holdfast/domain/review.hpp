@@ -47,7 +47,7 @@ struct ReviewSeen {
   std::optional<NamedTx> named;
   std::vector<NamedTx> consumers;  ///< named by the operator; the others are in `numbers`
   std::vector<NumberSeen> numbers;
-  std::optional<AuthorizationSeen> authorization;
+  Boxed<AuthorizationSeen> authorization;
 };
 
 namespace ruling {
