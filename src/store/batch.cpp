@@ -74,7 +74,8 @@ void Batch::run_group(Operations writes) {
 // Without savepoints: they cost an eighth to a quarter of a batch, and steps rarely throw. False,
 // with everything rolled back, when a step threw and it was not alone.
 bool Batch::run_bare(Operations writes) {
-  Txn txn(db_);
+  Txn txn(db_, &sheet_);
+  sheet_.clear();
   begin();
   for (Operation* operation : writes) {
     try {
@@ -86,6 +87,7 @@ bool Batch::run_bare(Operations writes) {
       return end_bare(*operation, writes);
     }
   }
+  sheet_.write(txn);
   commit();
   return true;
 }

@@ -16,6 +16,7 @@
 #include <holdfast/store/store.hpp>
 
 #include "store/operation_list.hpp"
+#include "store/sheet.hpp"
 
 namespace holdfast::store::detail {
 
@@ -61,6 +62,7 @@ class Batch {
   std::optional<StoreTrouble> trouble_;
   std::int64_t changes_before_ = 0;
   BatchCounts counts_;
+  Sheet sheet_;  ///< of the commit under way
   std::vector<Operation*> writes_;
   std::vector<Operation*> reads_;
 };

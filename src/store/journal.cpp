@@ -50,36 +50,26 @@ const std::string& view_sql() {
   return sql;
 }
 
-// "($1, $2), ($3, $4)": the cache of statements holds one for each size that occurs.
-std::string tuples(std::size_t rows, int columns) {
-  std::string out;
-  int number = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    out += row == 0 ? "(" : ", (";
-    for (int column = 0; column < columns; ++column) {
-      out.append(column == 0 ? "$" : ", $").append(std::to_string(++number));
-    }
-    out += ")";
-  }
-  return out;
-}
-
-void bind_key(sql::Statement& to, int& at, const BalanceKey& key) {
-  detail::bind(to, ++at, key.account);
-  detail::bind(to, ++at, key.chain);
-  detail::bind(to, ++at, key.asset);
+// The same without the tip: another step of this commit has read or written it.
+const std::string& own_sql() {
+  static const std::string sql =
+      std::string("SELECT 0, ").append(entry_columns).append(" FROM entries e WHERE e.intent = $1");
+  return sql;
 }
 
 }  // namespace
 
 Posting::Posting(Txn& txn, std::optional<std::int64_t> intent_row)
     : txn_(txn), intent_row_(intent_row) {
+  Sheet* const sheet = txn.sheet();
+  const bool knows_tip = sheet != nullptr && sheet->tip();
+  if (knows_tip) tip_ = *sheet->tip();
+  if (knows_tip && !intent_row) return;
   each(
-      txn, view_sql(),
+      txn, knows_tip ? own_sql() : view_sql(),
       [&](const Row& row) {
         if (row.flag(0)) {
-          tip_sequence_ = row.count(1);
-          tip_hash_ = row.digest(8);
+          tip_ = {row.count(1), row.digest(8)};
           return;
         }
         Entry entry = whole_entry(row, 1);
@@ -87,6 +77,7 @@ Posting::Posting(Txn& txn, std::optional<std::int64_t> intent_row)
         place = std::move(entry);
       },
       intent_row);
+  if (sheet != nullptr) sheet->keep_tip(tip_);
 }
 
 Result<void> Posting::add(Waiting waiting, const domain::EntriesThere& there) {
@@ -174,52 +165,14 @@ Result<void> Posting::gas(const domain::Slot& slot, const domain::MinedTx& tx, s
   return {};
 }
 
-void Posting::read_balances(std::map<BalanceKey, Balance>& into) {
-  if (into.empty()) return;
-  const std::string sql = "WITH wanted (account, chain, asset) AS (VALUES " +
-                          tuples(into.size(), 3) +
-                          ") SELECT b.account, b.chain, b.asset, b.posted, b.pending FROM wanted w"
-                          " CROSS JOIN balances b ON b.account = w.account AND b.chain = w.chain"
-                          " AND b.asset = w.asset";
-  detail::Running running(txn_, sql);
-  int at = 0;
-  for (const auto& [key, balance] : into) bind_key(running.statement(), at, key);
-  const Row row(running.statement());
-  while (running.statement().step()) {
-    const BalanceKey key{
-        std::string(row.text(0)), {std::string(row.text(1))}, {std::string(row.text(2))}};
-    const auto posted = decode_signed(row.blob(3));
-    const auto pending = decode_signed(row.blob(4));
-    if (!posted || !pending) damaged("a balance");
-    into.at(key) = {*posted, *pending};
-  }
-}
-
-void Posting::write_balances() {
-  if (balances_.empty()) return;
-  const std::string sql = "INSERT INTO balances (account, chain, asset, posted, pending) VALUES " +
-                          tuples(balances_.size(), 5) +
-                          " ON CONFLICT (account, chain, asset) DO UPDATE SET"
-                          " posted = excluded.posted, pending = excluded.pending";
-  std::vector<std::array<Byte, 33>> bytes;  // bound by reference until the statement has run
-  bytes.reserve(2 * balances_.size());
-  detail::Running running(txn_, sql);
-  int at = 0;
-  for (const auto& [key, balance] : balances_) {
-    bind_key(running.statement(), at, key);
-    bytes.push_back(encode_signed(balance.posted));
-    detail::bind(running.statement(), ++at, bytes.back());
-    bytes.push_back(encode_signed(balance.pending));
-    detail::bind(running.statement(), ++at, bytes.back());
-  }
-  ensure(!running.statement().step(), "a statement without rows has a row");
-  balances_.clear();
-}
-
 Result<void> Posting::balance() {
-  std::map<BalanceKey, Balance> there;
+  Balances there;
   for (const auto& [key, change] : balances_) there.emplace_hint(there.end(), key, Balance{});
-  read_balances(there);
+  if (Sheet* const sheet = txn_.sheet()) {
+    sheet->read(txn_, there);
+  } else {
+    read_balances(txn_, there);
+  }
   for (auto& [key, change] : balances_) {
     const Balance& before = there.at(key);
     if (before == Balance{}) continue;
@@ -235,18 +188,24 @@ Result<void> Posting::balance() {
 
 void Posting::write() {
   for (const Waiting& each : std::exchange(waiting_, {})) {
-    const std::uint64_t sequence = tip_sequence_ + 1;
-    const Digest hash = domain::entry_hash(tip_hash_, sequence, each.entry);
+    const std::uint64_t sequence = tip_.sequence + 1;
+    const Digest hash = domain::entry_hash(tip_.hash, sequence, each.entry);
     execute(txn_,
             "INSERT INTO entries (sequence, id, kind, chain, asset, legs, at_ms, hash, intent,"
             " slot, tx_hash, turn) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             sequence, each.entry.id, domain::to_text(each.entry.kind), each.entry.chain,
             each.entry.asset, encode_legs(each.entry.legs), each.entry.at_ms, hash, each.intent_row,
             each.slot, each.tx_hash, each.turn);
-    tip_sequence_ = sequence;
-    if (!planted(Tooth::journal_unchained)) tip_hash_ = hash;
+    tip_.sequence = sequence;
+    if (!planted(Tooth::journal_unchained)) tip_.hash = hash;
   }
-  write_balances();
+  if (Sheet* const sheet = txn_.sheet()) {
+    sheet->keep_tip(tip_);
+    sheet->keep(balances_);
+  } else {
+    write_balances(txn_, balances_);
+  }
+  balances_.clear();
 }
 
 }  // namespace holdfast::store

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "store/rows.hpp"
+#include "store/sheet.hpp"
 
 namespace holdfast::store {
 
@@ -55,17 +55,14 @@ class Posting {
     std::vector<domain::TxHash> hashes;
   };
   GasThere gas_there(const domain::Slot& slot);
-  void read_balances(std::map<domain::BalanceKey, domain::Balance>& into);
-  void write_balances();
 
   Txn& txn_;
   std::optional<std::int64_t> intent_row_;
-  std::uint64_t tip_sequence_ = 0;
-  Digest tip_hash_{};
+  Sheet::Tip tip_;
   std::optional<domain::Entry> hold_;
   std::optional<domain::Entry> resolution_;
   std::vector<Waiting> waiting_;
-  std::map<domain::BalanceKey, domain::Balance> balances_;  ///< changes, then what they become
+  Balances balances_;  ///< changes, then what they become
 };
 
 /// The columns read by `entry_from`, of a table named `e`.

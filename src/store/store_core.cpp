@@ -1,5 +1,7 @@
 #include "store/store_core.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -91,7 +93,7 @@ void Store::Core::submit(std::unique_ptr<detail::Operation> operation) {
     return deliver_failed(std::move(operation), std::move(refusal));
   }
   queue_.push(std::move(operation));
-  const bool wake = !std::exchange(scheduled_, true);
+  const bool wake = !std::exchange(scheduled_, true) || queue_.size() == awaited_;
   lock.unlock();
   if (!wake) return;
   if (options_.runner) {
@@ -132,13 +134,29 @@ void Store::Core::run_thread() {
       scheduled_ = false;
       changed_.wait(lock);
     }
+    linger(lock);
     if (closed_) return;
     OperationList batch = take_batch();
+    last_size_ = batch.size();
     lock.unlock();
     run_batch(std::move(batch));
     lock.lock();
     running_ = false;
   }
+}
+
+// Whom the last commit woke will mostly be back in a moment. Under load their next steps share one
+// commit rather than make two; where few are at work nobody waits.
+void Store::Core::linger(std::unique_lock<std::mutex>& lock) {
+  constexpr std::size_t few = 16;
+  constexpr std::size_t enough = 512;
+  if (last_size_ < few || options_.commit_per_step || options_.linger_us <= 0) return;
+  awaited_ = std::min(2 * last_size_, enough);
+  if (queue_.size() < awaited_) {
+    changed_.wait_for(lock, std::chrono::microseconds(options_.linger_us),
+                      [this] { return closed_ || queue_.size() >= awaited_; });
+  }
+  awaited_ = 0;
 }
 
 // One batch, then the lent executor's other work gets its turn.

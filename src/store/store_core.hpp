@@ -48,6 +48,7 @@ class Store::Core : public std::enable_shared_from_this<Core> {
   void keep_mark_at_end();
   void run_thread();
   void run_turn();
+  void linger(std::unique_lock<std::mutex>& lock);
   OperationList take_batch();
   void run_batch(OperationList batch);
   void post_turn();
@@ -72,6 +73,8 @@ class Store::Core : public std::enable_shared_from_this<Core> {
   OperationList queue_;
   bool scheduled_ = false;  ///< a turn is posted to the lent runner, or its thread is awake
   bool running_ = false;    ///< a batch runs
+  std::size_t last_size_ = 0;  ///< of the batch before
+  std::size_t awaited_ = 0;    ///< the thread lingers until so many wait; zero: it does not
   bool closed_ = false;
   std::exception_ptr doubt_;
   std::optional<StoreTrouble> trouble_;

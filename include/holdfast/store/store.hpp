@@ -41,14 +41,19 @@ class StoreBusy : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Sheet;
+
 /// An open write transaction, lent to a step. Repositories take it first.
 class Txn {
  public:
-  explicit Txn(sql::Connection& db) : db_(db) {}
+  explicit Txn(sql::Connection& db, Sheet* sheet = nullptr) : db_(db), sheet_(sheet) {}
   sql::Connection& db() { return db_; }
+  /// What the steps of one commit share and is written once, at its end; null: nothing is put off.
+  Sheet* sheet() { return sheet_; }
 
  private:
   sql::Connection& db_;
+  Sheet* sheet_;
 };
 
 struct StoreOptions {
@@ -57,7 +62,10 @@ struct StoreOptions {
   /// Where the steps run, one batch at a time. Empty: a thread of the store's own.
   boost::asio::any_io_executor runner = {};
   std::size_t max_queued = 20'000;  ///< over this, StoreBusy
-  std::size_t max_batch = 2'000;    ///< steps in one commit
+  std::size_t max_batch = 2'000;  ///< steps in one commit
+  /// How long a commit waits, under load, for those whom the last one woke. Zero: never. A lent
+  /// runner never waits.
+  std::int64_t linger_us = 1'000;
   /// For comparison in the benchmark only: every step gets a commit of its own.
   bool commit_per_step = false;
 };
@@ -67,13 +75,13 @@ struct StoreStats {
   std::uint64_t steps = 0;
   std::uint64_t reads = 0;
   std::uint64_t rollbacks = 0;  ///< batches run again because a step threw
-  std::uint64_t queued = 0;     ///< now
+  std::uint64_t queued = 0;  ///< now
 };
 
 /// Why writes failed when the last one was tried.
 struct StoreTrouble {
   sql::Cause cause = sql::Cause::io;  ///< full, read_only, io or corrupt
-  std::string what;                   ///< for the log
+  std::string what;  ///< for the log
 };
 
 namespace detail {
