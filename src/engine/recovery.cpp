@@ -89,15 +89,29 @@ Awaitable<bool> search(Core& core, Unit& unit, std::vector<Search> wanted) {
   co_return all_answered;
 }
 
+using WatchedPage = store::WatchedPage<domain::Facts>;
+
+Awaitable<WatchedPage> read_watched(Core& core, domain::ChainId on, store::WatchedPlace after) {
+  co_return co_await core.parts.store.read(
+      [on, after](store::Txn& txn) { return store::watched(txn, on, after, page); });
+}
+
+Awaitable<WatchedPage> take_watched(Core& core, WatchedPage facts) {
+  for (const domain::Facts& one : facts.items) core.changed(one);
+  co_return WatchedPage{};
+}
+
+// The next page is read while this one is taken in.
 Awaitable<void> load_watched(Core& core, Unit& unit) {
-  std::optional<domain::IntentId> after;
-  for (;;) {
-    const auto facts = co_await core.parts.store.read(
-        [id = unit.id(), after](store::Txn& txn) { return store::watched(txn, id, after, page); });
-    for (const domain::Facts& one : facts) core.changed(one);
-    if (facts.size() < page) co_return;
-    after = facts.back().intent.id;
+  WatchedPage facts = co_await read_watched(core, unit.id(), {});
+  while (facts.next) {
+    const store::WatchedPlace next = *facts.next;
+    std::vector<Awaitable<WatchedPage>> both;
+    both.push_back(read_watched(core, unit.id(), next));
+    both.push_back(take_watched(core, std::move(facts)));
+    facts = std::move((co_await join_all(std::move(both))).front());
   }
+  co_await take_watched(core, std::move(facts));
 }
 
 }  // namespace

@@ -43,18 +43,18 @@ Awaitable<void> follow_others(Core& core, Unit& unit) {
   constexpr std::size_t page = 1'000;
   std::vector<domain::IntentId> moved;
   std::set<domain::IntentId> seen;
-  std::optional<domain::IntentId> after;
-  for (;;) {
-    const auto rows = co_await core.parts.store.read([id = unit.id(), after](store::Txn& txn) {
-      return store::watched_versions(txn, id, after, page);
-    });
-    for (const auto& [id, version] : rows) {
+  std::optional<store::WatchedPlace> after = store::WatchedPlace{};
+  while (after) {
+    const auto rows =
+        co_await core.parts.store.read([id = unit.id(), from = *after](store::Txn& txn) {
+          return store::watched_versions(txn, id, from, page);
+        });
+    for (const auto& [id, version] : rows.items) {
       seen.insert(id);
       const Watched* const watched = unit.watch.find(id);
       if (watched == nullptr || watched->intent.version < version) moved.push_back(id);
     }
-    if (rows.size() < page) break;
-    after = rows.back().id;
+    after = rows.next;
   }
   for (const domain::IntentId& id : unit.watch.all()) {
     if (!seen.contains(id)) moved.push_back(id);  // ended there, it seems

@@ -20,13 +20,38 @@ std::size_t within(std::size_t wanted, std::size_t most) {
   return std::clamp<std::size_t>(wanted, 1, most);
 }
 
+// The second condition tells SQLite that the partial index holds every row asked for.
 constexpr std::string_view watched_rows =
-    "i.chain = $1 AND i.id > $2"
-    " AND (i.state = 'settling' OR i.state = 'confirming' OR i.state = 'needs_review')"
-    " ORDER BY i.id LIMIT $3";
+    " FROM intents i WHERE i.state = $1 AND i.state <> 'settled' AND i.row > $2"
+    " ORDER BY i.row LIMIT $3";
 
-Bytes behind(const std::optional<domain::IntentId>& after) {
-  return after ? Bytes(after->value.begin(), after->value.end()) : Bytes{};
+std::optional<IntentState> next_watched(IntentState state) {
+  switch (state) {
+    case IntentState::settling: return IntentState::confirming;
+    case IntentState::confirming: return IntentState::needs_review;
+    default: return std::nullopt;
+  }
+}
+
+/// Each row of the page has its rowid and its chain in its first two columns. Returns where to go
+/// on.
+template <class Take>
+std::optional<WatchedPlace> walk_watched(Txn& txn, std::string_view sql,
+                                         const domain::ChainId& chain, const WatchedPlace& after,
+                                         std::size_t limit, Take take) {
+  std::size_t looked = 0;
+  std::int64_t last = after.row;
+  each(
+      txn, sql,
+      [&](const Row& row) {
+        ++looked;
+        last = row.number(0);
+        if (row.text(1) == chain.value) take(row);
+      },
+      domain::to_text(after.state), after.row, limit);
+  if (looked == limit) return WatchedPlace{after.state, last};
+  const auto state = next_watched(after.state);
+  return state ? std::optional(WatchedPlace{*state, 0}) : std::nullopt;
 }
 
 std::string intents_where(std::string_view rest) {
@@ -89,39 +114,33 @@ IntentPage list_intents(Txn& txn, const ListFilter& filter) {
   return page;
 }
 
-std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
-                                   const std::optional<domain::IntentId>& after,
-                                   std::size_t limit) {
-  static const std::string sql = intents_where(watched_rows);
+WatchedPage<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
+                                   const WatchedPlace& after, std::size_t limit) {
+  static const std::string sql =
+      std::string("SELECT i.row, i.chain, ").append(intent_columns).append(watched_rows);
+  WatchedPage<domain::Facts> out;
   std::vector<Payment> payments;
-  each(
-      txn, sql,
-      [&](const Row& row) {
-        Payment payment;
-        payment.row.row = row.number(0);
-        payment.row.intent = intent_from(row, 1);
-        payments.push_back(std::move(payment));
-      },
-      chain, behind(after), within(limit, most_watched));
-  std::vector<domain::Facts> out;
-  out.reserve(payments.size());
+  out.next = walk_watched(txn, sql, chain, after, within(limit, most_watched), [&](const Row& row) {
+    Payment& payment = payments.emplace_back();
+    payment.row.row = row.number(0);
+    payment.row.intent = intent_from(row, 2);
+  });
+  out.items.reserve(payments.size());
   for (Payment& payment : payments) {
     load_rest(txn, payment);
-    out.push_back(std::move(payment).facts());
+    out.items.push_back(std::move(payment).facts());
   }
   return out;
 }
 
-std::vector<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
-                                             const std::optional<domain::IntentId>& after,
-                                             std::size_t limit) {
+WatchedPage<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
+                                             const WatchedPlace& after, std::size_t limit) {
   static const std::string sql =
-      std::string("SELECT i.id, i.version FROM intents i WHERE ").append(watched_rows);
-  std::vector<WatchedVersion> out;
-  each(
-      txn, sql,
-      [&](const Row& row) { out.push_back({row.fixed<domain::IntentId>(0), row.count(1)}); }, chain,
-      behind(after), within(limit, most_watched));
+      std::string("SELECT i.row, i.chain, i.id, i.version").append(watched_rows);
+  WatchedPage<WatchedVersion> out;
+  out.next = walk_watched(txn, sql, chain, after, within(limit, most_watched), [&](const Row& row) {
+    out.items.push_back({row.fixed<domain::IntentId>(2), row.count(3)});
+  });
   return out;
 }
 

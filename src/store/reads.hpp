@@ -21,19 +21,29 @@ std::vector<Event> events_after(Txn& txn, std::int64_t after, std::size_t limit)
 std::vector<EntryRow> entries_of(Txn& txn, const domain::IntentId& id);
 std::vector<BalanceRow> balances(Txn& txn, std::size_t limit);
 
-/// Intents of this chain the listener must watch: settling, confirming and in review, with all
-/// their attempts; in id order after `after`, at most `limit`.
-std::vector<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
-                                   const std::optional<domain::IntentId>& after, std::size_t limit);
+/// How far a walk over the watched intents has come: settling, then confirming, then in review,
+/// each of them oldest first.
+struct WatchedPlace {
+  domain::IntentState state = domain::IntentState::settling;
+  std::int64_t row = 0;
+};
+template <class Item>
+struct WatchedPage {
+  std::vector<Item> items;
+  std::optional<WatchedPlace> next;  ///< empty: that was the last page
+};
+/// Intents of this chain the listener must watch, with all their attempts; at most `limit` rows are
+/// looked at, whatever their chain. Whoever moves between two pages may come twice, or not at all.
+WatchedPage<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
+                                   const WatchedPlace& after, std::size_t limit);
 /// The same intents by their versions alone: what another engine over this store has moved is
 /// known by them.
 struct WatchedVersion {
   domain::IntentId id;
   std::uint64_t version = 0;
 };
-std::vector<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
-                                             const std::optional<domain::IntentId>& after,
-                                             std::size_t limit);
+WatchedPage<WatchedVersion> watched_versions(Txn& txn, const domain::ChainId& chain,
+                                             const WatchedPlace& after, std::size_t limit);
 /// Slots of an account that are neither consumed nor released, lowest first.
 std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
                                  const domain::Address& account, std::size_t limit);

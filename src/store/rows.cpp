@@ -57,8 +57,7 @@ constexpr const char* slot_select =
     " WHERE ";
 
 template <class... Args>
-std::vector<domain::Attempt> attempts_where(Txn& txn, const std::string& where,
-                                            const Args&... args) {
+std::vector<domain::Attempt> attempts_where(Txn& txn, std::string_view where, const Args&... args) {
   std::vector<domain::Attempt> out;
   each(txn, where, [&](const Row& row) { out.push_back(attempt_from(row)); }, args...);
   return out;
@@ -103,12 +102,22 @@ std::vector<domain::CarriesRef> carriers_of(Txn& txn, const domain::Intent& inte
 void load_rest(Txn& txn, Payment& payment) {
   if (payment.row.has_ref_found) payment.ref_found_in = carriers_of(txn, payment.intent());
   if (never_settled(payment.intent().state)) return;
-  static const std::string attempts_sql = std::string(attempt_select) + "t.intent = $1 ORDER BY 1";
-  payment.attempts = attempts_where(txn, attempts_sql, payment.row.row);
-  static const std::string slots_sql = std::string(slot_select) + "s.item = $1 ORDER BY s.row";
+  // Whose they are is known: the intent is joined to none of them.
+  payment.attempts = attempts_where(
+      txn,
+      "SELECT t.row, $2, t.slot, t.kind, t.bytes, t.hash, t.max_fee, t.priority_fee, t.gas_limit,"
+      " t.outcome, t.detail, t.stored_ms, t.posted_ms FROM attempts t WHERE t.intent = $1"
+      " ORDER BY t.row",
+      payment.row.row, payment.intent().id);
   each(
-      txn, slots_sql, [&](const Row& row) { payment.slots.push_back(slot_from(row)); },
-      payment.row.row);
+      txn,
+      "SELECT s.row, a.chain, a.address, s.sequence, s.state, $2, s.handed_over, s.consumed_by,"
+      " a.row, a.epoch,"
+      " NOT EXISTS (SELECT 1 FROM slots o WHERE o.account = s.account AND o.sequence < s.sequence"
+      " AND o.standing = 'open'),"
+      " s.item FROM slots s JOIN accounts a ON a.row = s.account WHERE s.item = $1 ORDER BY s.row",
+      [&](const Row& row) { payment.slots.push_back(slot_from(row)); }, payment.row.row,
+      payment.intent().id);
   payment.number_gone = number_gone(txn, payment);
 }
 

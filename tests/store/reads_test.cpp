@@ -88,33 +88,38 @@ TEST_CASE("reads: the states are counted, settled ones included") {
   CHECK(counts == expected);
 }
 
-TEST_CASE("reads: watched payments come page by page in the order of their ids") {
+TEST_CASE("reads: watched payments come page by page, state by state, oldest first") {
   TestStore db;
   Desk desk(db);
   for (std::uint64_t i = 0; i < 6; ++i) desk.create_payout(i);
   desk.lease_all();
   for (std::uint64_t i = 0; i < 5; ++i) desk.claim(payout(i).intent.id);
   desk.sign(payout(2).intent.id);
+  desk.confirm(payout(2).intent.id);
   std::vector<IntentId> seen;
-  std::optional<IntentId> after;
+  std::optional<store::WatchedPlace> after = store::WatchedPlace{};
   std::size_t attempts = 0;
-  for (;;) {
+  while (after) {
     const auto page =
-        db.read([&](store::Txn& txn) { return store::watched(txn, chain, after, 2); });
-    if (page.empty()) break;
-    for (const Facts& each : page) {
+        db.read([&](store::Txn& txn) { return store::watched(txn, chain, *after, 2); });
+    CHECK(page.items.size() <= 2);
+    for (const Facts& each : page.items) {
       seen.push_back(each.intent.id);
       attempts += each.attempts.size();
       CHECK(each.slot.has_value());
     }
-    after = page.back().intent.id;
+    after = page.next;
   }
-  CHECK(seen.size() == 5);
-  CHECK(std::is_sorted(seen.begin(), seen.end()));
+  const std::vector<IntentId> expected = {payout(0).intent.id, payout(1).intent.id,
+                                          payout(3).intent.id, payout(4).intent.id,
+                                          payout(2).intent.id};
+  CHECK(seen == expected);
   CHECK(attempts == 1);
-  CHECK(db.read([](store::Txn& txn) {
-    return store::watched(txn, domain::ChainId{"eip155:1"}, {}, 10).size();
-  }) == 0);
+  // Another chain's rows are looked at, and not shown.
+  const auto elsewhere = db.read(
+      [](store::Txn& txn) { return store::watched(txn, domain::ChainId{"eip155:1"}, {}, 10); });
+  CHECK(elsewhere.items.empty());
+  CHECK(elsewhere.next.has_value());
 }
 
 TEST_CASE("reads: events come in order behind a cursor, account and operator events too") {
