@@ -68,6 +68,7 @@ void Listener::follow_final() {
 }
 
 Awaitable<bool> Listener::poll() {
+  const std::int64_t asked_ms = core_.parts.clock.mono_ms();
   const auto head = co_await unit_.chain.head();
   if (head.ok() == nullptr) {
     unit_.why = head.text();
@@ -75,8 +76,8 @@ Awaitable<bool> Listener::poll() {
   }
   if (!co_await final_stands(*head.ok())) co_return false;
   see_head(core_, unit_, *head.ok());
+  rhythm_.saw(head.ok()->latest, head.ok()->latest_time_s, asked_ms);
   const std::int64_t now_ms = core_.parts.clock.mono_ms();
-  rhythm_.saw(head.ok()->latest, head.ok()->latest_time_s, now_ms);
   if (now_ms - accounts_read_ms_ >= accounts_every_ms) {
     if (!co_await read_accounts(core_, unit_)) co_return false;
     accounts_read_ms_ = now_ms;

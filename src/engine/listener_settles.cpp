@@ -95,11 +95,11 @@ Awaitable<std::vector<domain::IntentId>> Listener::settle_page(std::vector<store
   }
   std::vector<domain::IntentId> refused;
   if (wanted.empty()) co_return refused;
-  HOLDFAST_KILL_POINT("KP8");
+  for (std::size_t i = 0; i < wanted.size(); ++i) HOLDFAST_KILL_POINT("KP8");
   const auto settled = co_await core_.move_all(std::move(wanted));
-  [[maybe_unused]] const bool any =
-      std::any_of(settled.begin(), settled.end(), [](const auto& one) { return one.has_value(); });
-  HOLDFAST_KILL_POINT_IF(any, "KP9");
+  for ([[maybe_unused]] const auto& one : settled) {
+    HOLDFAST_KILL_POINT_IF(one.has_value(), "KP9");
+  }
   for (std::size_t i = 0; i < settled.size(); ++i) {
     if (settled[i].has_error()) {
       log::info("listener_race",
