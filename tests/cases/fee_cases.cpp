@@ -165,7 +165,7 @@ TEST_CASE("R4: every dearer transaction is taken the first time, however small i
   for (const std::uint64_t tip : {0ULL, 1ULL, 9ULL, 1'000'000'000ULL}) {
     rig.proxy->heal();
     set_tip(rig, tip);
-    test::pause_ms(2'200);  // what the engine knew of fees is old then
+    test::pause_ms(10'200);  // what the engine knew of tips is old then
     // Each from another account; a payout would come from the one that it names.
     all.push_back(rig.authorized());
     REQUIRE(rig.reaches(all.back().id, "confirming"));
