@@ -97,7 +97,8 @@ Awaitable<bool> Listener::poll() {
 Awaitable<bool> Listener::final_stands(const ports::Head& head) {
   const domain::BlockRef noted = unit_.final_noted;
   const domain::BlockRef seen = unit_.view.final_block();
-  const domain::BlockRef called = noted.height > seen.height ? noted : seen;
+  const bool asks_noted = noted_in_doubt_ || noted.height > seen.height;
+  const domain::BlockRef called = asks_noted ? noted : seen;
   const bool is_followed = unit_.view.hash_at(head.finalized.height).has_value();
   const bool is_compared = head.finalized.height <= called.height || is_followed;
   if (called.height == 0 || (is_compared && !noted_in_doubt_)) co_return true;

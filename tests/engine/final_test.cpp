@@ -11,10 +11,22 @@ using engine::Unit;
 
 namespace {
 
+/// A chain of ten blocks, the fifth of which took the place of another.
 struct Followed {
   sim::SimWorld world{1};
   sim::ScriptedChain chain{world.clock()};
   Unit unit{chain, world.clock()};
+  domain::BlockRef before;
+  domain::BlockRef now;
+
+  Followed() {
+    chain.mine(5);
+    before = block(5).ref;
+    chain.reorg(1, sim::ScriptedChain::Fate::dropped);
+    chain.mine(5);
+    now = block(5).ref;
+    REQUIRE(now.hash != before.hash);
+  }
 
   ports::Block block(std::uint64_t height) { return **world.run(chain.block(height)).ok(); }
   /// Follows from this height to the newest block, and hears the head.
@@ -37,32 +49,24 @@ struct Followed {
 
 TEST_CASE("final: what a reorganisation took out of its block is not, however deep that was") {
   Followed followed;
-  followed.chain.mine(5);
-  const domain::BlockRef before = followed.block(5).ref;
-  followed.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
-  followed.chain.mine(5);
-  const domain::BlockRef now = followed.block(5).ref;
-  REQUIRE(now.hash != before.hash);
   followed.follow_from(3);
-  CHECK_FALSE(followed.is_final(before));
-  CHECK(followed.is_final(now));
+  CHECK_FALSE(followed.is_final(followed.before));
+  CHECK(followed.is_final(followed.now));
   CHECK(followed.asked() == 0);
-  CHECK(followed.unit.verdict(Followed::tx_in(before), {}) == domain::Verdict::lost);
+  CHECK(followed.unit.verdict(Followed::tx_in(followed.before), {}) == domain::Verdict::lost);
 }
 
-TEST_CASE("final: below what is followed, the chain is asked for the block's hash, once a height") {
+TEST_CASE(
+    "final: below what is followed, the chain is asked for the block's hash, until it agrees") {
   Followed followed;
-  followed.chain.mine(5);
-  const domain::BlockRef before = followed.block(5).ref;
-  followed.chain.reorg(1, sim::ScriptedChain::Fate::dropped);
-  followed.chain.mine(5);
-  const domain::BlockRef now = followed.block(5).ref;
   followed.follow_from(10);
   followed.chain.script().fail_next(sim::ChainCall::block_hash, sim::unknown());
-  CHECK_FALSE(followed.is_final(now));  // nobody answered
-  CHECK_FALSE(followed.is_final(before));
-  CHECK(followed.is_final(now));
+  CHECK_FALSE(followed.is_final(followed.now));  // nobody answered
+  CHECK_FALSE(followed.is_final(followed.before));
+  CHECK(followed.is_final(followed.now));
   CHECK(followed.asked() == 2);
+  CHECK_FALSE(followed.is_final(followed.before));
+  CHECK(followed.asked() == 3);
   followed.unit.halted = "a person has to look";
-  CHECK_FALSE(followed.is_final(now));
+  CHECK_FALSE(followed.is_final(followed.now));
 }
