@@ -98,6 +98,12 @@ Awaitable<bool> was_paid(Core& core, domain::Intent intent, Error refusal) {
   co_return seen.result == domain::AuthorizationSeen::Result::used_exactly;
 }
 
+/// What the books know of a payment before it is made.
+struct Before {
+  Result<std::optional<store::Answered>> answered;
+  std::uint64_t ended = 0;  ///< payments of the same authorization that ended without moving it
+};
+
 }  // namespace
 
 Awaitable<Result<void>> Engine::verify(NewPayment terms, domain::Authorization authorization) {
@@ -121,13 +127,12 @@ Awaitable<Result<Answer>> Engine::submit(Caller caller, NewPayment payment,
   wanted.begins_anew = ended_before == Ended::begins_anew;
   // A repeated request gets its first answer, also when that payment ended and what it would have
   // redeemed is free again.
-  auto before = co_await core->parts.store.read(
-      [wanted](store::Txn& txn) { return store::submitted_before(txn, wanted); });
-  if (!before) co_return at_the_face(before.error());
-  if (*before) co_return answer_of(std::move(**before));
-  const std::uint64_t ended = co_await core->parts.store.read(
-      [key](store::Txn& txn) { return store::ended_redemptions(txn, key); });
-  auto intent = intent_of_authorization(*core, caller.id, payment, authorization, ended);
+  auto before = co_await core->parts.store.read([wanted, key](store::Txn& txn) {
+    return Before{store::submitted_before(txn, wanted), store::ended_redemptions(txn, key)};
+  });
+  if (!before.answered) co_return at_the_face(before.answered.error());
+  if (*before.answered) co_return answer_of(std::move(**before.answered));
+  auto intent = intent_of_authorization(*core, caller.id, payment, authorization, before.ended);
   if (!intent) co_return intent.error();
   const domain::IntentId id = intent->id;
   // One at a time for this id: its first answer is there before a twin is looked at.

@@ -197,6 +197,28 @@ Awaitable<void> Keeper::send_back(const Open& open) {
   if (moved) core_.wake();
 }
 
+namespace {
+
+struct Whose {
+  std::optional<domain::Intent> payment;
+  bool is_new = false;
+};
+
+Whose note_whose(store::Txn& txn, const store::RefFound& found) {
+  const bool is_new = store::note_ref_found(txn, found);
+  auto payment = store::find_by_ref(txn, found.ref);
+  if (payment || !is_new) return {std::move(payment), is_new};
+  // Asked for again, and given another of our accounts: it was sent all the same.
+  auto same = store::find_by_other_payer(txn, found.chain, found.account, found.ref);
+  if (!same) return {std::nullopt, is_new};
+  store::RefFound theirs = found;
+  theirs.ref = same->ref;
+  store::note_ref_found(txn, theirs);
+  return {std::move(same), is_new};
+}
+
+}  // namespace
+
 // A payout carries its ref behind its data; a payer's authorization has it as its nonce.
 Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
   std::vector<domain::Ref> refs;
@@ -206,19 +228,8 @@ Awaitable<void> note_refs_found(Core& core, Unit& unit, domain::MinedTx tx) {
   }
   for (const domain::Ref& ref : refs) {
     const store::RefFound found{unit.id(), tx.sender, tx.sequence, ref, tx.hash, core.wall_ms()};
-    bool is_new = false;
-    const auto whose = co_await core.parts.store.write([found, &is_new](store::Txn& txn) {
-      is_new = store::note_ref_found(txn, found);
-      auto payment = store::find_by_ref(txn, found.ref);
-      if (payment || !is_new) return payment;
-      // Asked for again, and given another of our accounts: it was sent all the same.
-      auto same = store::find_by_other_payer(txn, found.chain, found.account, found.ref);
-      if (!same) return same;
-      store::RefFound theirs = found;
-      theirs.ref = same->ref;
-      store::note_ref_found(txn, theirs);
-      return same;
-    });
+    const auto [whose, is_new] = co_await core.parts.store.write(
+        [found](store::Txn& txn) { return note_whose(txn, found); });
     unit.refs_were_found = true;
     log::info("ref_found", {{"account", tx.sender.value},
                             {"sequence", tx.sequence.value},

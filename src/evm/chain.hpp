@@ -18,6 +18,7 @@
 #include "evm/agreement.hpp"
 #include "evm/chain_calls.hpp"
 #include "evm/fees.hpp"
+#include "evm/known_gas.hpp"
 #include "evm/rpc.hpp"
 #include "evm/transaction.hpp"
 #include "evm/wire.hpp"
@@ -83,7 +84,9 @@ class EvmChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<ports::SequenceCounts>> sequences(
       domain::Address account) override;
   ports::Awaitable<ports::Outcome<domain::Amount>> native_balance(domain::Address account) override;
-  /// eth_estimateGas at the newest block. A call that carries no value is for a contract: where
+  /// eth_estimateGas at the newest block; eth_call with the gas that calls like it needed a moment
+  /// ago, and the estimate only where that does not run. A call that carries no value is for a
+  /// contract: where
   /// there is none it would run and do nothing, so it is `refused` as a revert. A revert is
   /// `refused` with kind reverted and the contract's decoded reason; want of native money for gas
   /// is kind unfunded, not a revert.
@@ -230,6 +233,7 @@ class EvmChain final : public ports::Chain {
   std::set<const Rpc*> lacks_block_receipts_;
   std::map<const Rpc*, Heard> heard_;  ///< they live as long as `rpc_`
   std::set<domain::Address> has_code_;  ///< contracts that were seen to be there
+  KnownGas known_gas_;
   std::shared_ptr<FeeCache> fee_cache_;  ///< shared with whoever asks
 };
 

@@ -1,4 +1,6 @@
 // Owns: the EVM chain's fee quotes and its simulation.
+#include <algorithm>
+
 #include "evm/chain_fee_cache.hpp"
 
 namespace holdfast::evm {
@@ -39,9 +41,24 @@ ports::Awaitable<Outcome<T>> EvmChain::would_run_by(domain::Address sender, port
 
 ports::Awaitable<Outcome<ports::Simulated>> EvmChain::simulate(domain::Address sender,
                                                                ports::Call call) {
-  co_return co_await would_run_by<ports::Simulated>(
-      std::move(sender), std::move(call), std::nullopt,
+  if (const auto known = known_gas_.of(call, clock_.mono_ms())) {
+    const std::uint64_t gas = std::min(*known, fee_policy_.gas_cap);
+    const Outcome<bool> runs = co_await would_run_by<bool>(
+        sender, call, gas,
+        [this](Rpc& voice, json::array params) { return run_of(voice, std::move(params)); });
+    if (runs.ok() != nullptr) co_return ports::Simulated{gas};
+    const ports::Unknown* const unread = runs.unknown();
+    if (runs.refused() == nullptr && (unread == nullptr || !unread->answered)) {
+      co_return runs.failure<ports::Simulated>();
+    }
+  }
+  const auto estimate = co_await would_run_by<ports::Simulated>(
+      std::move(sender), call, std::nullopt,
       [this](Rpc& voice, json::array params) { return estimate_of(voice, std::move(params)); });
+  if (const ports::Simulated* const found = estimate.ok()) {
+    known_gas_.note(call, found->gas, clock_.mono_ms());
+  }
+  co_return estimate;
 }
 
 // A no is what `simulate` says, so that whoever asks one and then the other hears the same: nodes

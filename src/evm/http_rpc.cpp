@@ -135,6 +135,7 @@ asio::awaitable<HttpRpc::Core::Outcome> HttpRpc::Core::call(std::shared_ptr<Core
     co_return std::move(*refused);
   }
   Caller caller(self, id);
+  self->pace_.called(self->clock_.mono_ms());
   self->queue_.push_back({id, std::move(text), self->clock_.mono_ms(), false});
   self->pump_soon();
   co_await caller.waiter.park(self->waiting_);
@@ -175,7 +176,7 @@ void HttpRpc::Core::close() {
   idle_.clear();
   const auto exchanges = exchanges_;  // ending one takes it out of the map
   for (const auto& [number, signal] : exchanges) signal->emit(asio::cancellation_type::terminal);
-  if (const auto waker = waker_) waker->emit(asio::cancellation_type::terminal);
+  waker_.reset();
   hosts_->abandon();
   waiting_.abandon();
 }
@@ -204,8 +205,14 @@ void HttpRpc::Core::pump() {
       wake_later(std::min(paused_until_ms_, oldest_ends_ms) - now_ms);
       return;
     }
+    if (const auto wait_ms = pace_.wait_ms(now_ms, queue_.size(), batch_calls_); wait_ms > 0) {
+      wake_later(wait_ms);
+      return;
+    }
     Batch batch = take_batch();
-    if (!batch.empty()) start(std::move(batch));
+    if (batch.empty()) continue;
+    pace_.sent(now_ms);
+    start(std::move(batch));
   }
 }
 
@@ -272,19 +279,15 @@ void HttpRpc::Core::exchange_ended(std::uint64_t number) {
 }
 
 void HttpRpc::Core::wake_later(std::int64_t ms) {
-  if (waker_) return;  // it looks again when it wakes
-  waker_ = std::make_shared<asio::cancellation_signal>();
-  asio::co_spawn(
-      executor_, sleep_and_pump(shared_from_this(), ms),
-      asio::bind_cancellation_slot(
-          waker_->slot(), [self = shared_from_this(), signal = waker_](std::exception_ptr) {
-            self->waker_.reset();
-            self->pump();
-          }));
-}
-
-asio::awaitable<void> HttpRpc::Core::sleep_and_pump(std::shared_ptr<Core> self, std::int64_t ms) {
-  co_await self->clock_.sleep(ms);
+  const std::int64_t at_ms = clock_.mono_ms() + ms;
+  if (waker_ && waker_at_ms_ <= at_ms) return;  // it looks again when it wakes
+  waker_at_ms_ = at_ms;
+  waker_ = clock_.alarm(executor_, ms, [self = weak_from_this()] {
+    const auto alive = self.lock();
+    if (!alive) return;
+    alive->waker_.reset();
+    alive->pump();
+  });
 }
 
 // --- what the endpoint asks of us -------------------------------------------------------------

@@ -29,6 +29,7 @@
 #include "evm/http_rpc_connection.hpp"
 #include "evm/http_rpc_endpoint.hpp"
 #include "evm/http_rpc_hosts.hpp"
+#include "evm/http_rpc_pace.hpp"
 
 namespace holdfast::evm {
 
@@ -84,7 +85,6 @@ class HttpRpc::Core : public std::enable_shared_from_this<Core> {
   void start(Batch batch);
   void exchange_ended(std::uint64_t number);
   void wake_later(std::int64_t ms);
-  static boost::asio::awaitable<void> sleep_and_pump(std::shared_ptr<Core> self, std::int64_t ms);
   void answer(std::uint64_t id, Outcome outcome);
   void answer_all(const Batch& batch, const Outcome& outcome);
   void pause(std::optional<std::int64_t> asked_ms);
@@ -117,6 +117,7 @@ class HttpRpc::Core : public std::enable_shared_from_this<Core> {
   std::unordered_map<std::uint64_t, Caller*> callers_;
   ports::WaitList waiting_;
   std::deque<Queued> queue_;
+  Pace pace_;
   bool pump_posted_ = false;
   std::size_t batch_calls_;  ///< as many as the node is known to take
 
@@ -127,7 +128,8 @@ class HttpRpc::Core : public std::enable_shared_from_this<Core> {
 
   std::int64_t paused_until_ms_ = 0;
   int pauses_in_a_row_ = 0;
-  std::shared_ptr<boost::asio::cancellation_signal> waker_;  ///< set while one sleeps
+  std::unique_ptr<ports::Alarm> waker_;  ///< the next pump, when nothing else brings it
+  std::int64_t waker_at_ms_ = 0;
   bool healthy_ = true;
 };
 
