@@ -41,7 +41,7 @@ class Pace {
   }
 
   std::int64_t began_ms_ = 0;  ///< of this window
-  std::uint32_t calls_ = 0;    ///< in it
+  std::uint32_t calls_ = 0;  ///< in it
   std::uint32_t calls_before_ = 0;
   std::int64_t sent_ms_ = 0;
 };

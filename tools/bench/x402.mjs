@@ -22,7 +22,8 @@ const { values: options } = parseArgs({
   },
 });
 const levels = options.quick ? [1, 8, 32] : [1, 8, 32, 128, 256];
-const settlesAt = (inFlight) => Math.max(options.quick ? 4 : 30, inFlight * (options.quick ? 2 : 6));
+const fewest = options.quick ? 4 : 30;
+const settlesAt = (inFlight) => Math.max(fewest, inFlight * (options.quick ? 2 : 6));
 const verifySeconds = options.quick ? 2 : 6;
 const verifyInFlight = 64;
 
