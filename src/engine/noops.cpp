@@ -4,6 +4,7 @@
 #include <holdfast/domain/fees.hpp>
 #include "engine/keeper.hpp"
 #include "engine/post_answer.hpp"
+#include "engine/sealing.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -45,14 +46,14 @@ Awaitable<Keeper::NoopFees> Keeper::noop_fees(const std::vector<domain::Attempt>
 Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
                                                             domain::Fees fees) {
   const ports::Order order{account_.address, at, unit_.chain.noop_call(account_.address), fees};
-  const auto signature =
-      co_await core_.parts.signer.sign(account_.address, unit_.chain.digest(order));
+  const Digest digest = unit_.chain.digest(order);
+  const auto signature = co_await core_.parts.signer.sign(account_.address, digest);
   if (signature.ok() == nullptr) {
     log::warn("noop_not_signed", {{"account", account_.address.value}});
     noop_trouble_ = "its noop was not signed: " + signature.text();
     co_return std::nullopt;
   }
-  auto sealed = unit_.chain.seal(order, *signature.ok());
+  auto sealed = seal(unit_.chain, core_.parts.signer, order, *signature.ok(), digest);
   if (!sealed) {
     core_.alarm("wrong_bytes", {{"account", account_.address.value},
                                 {"sequence", at.value},

@@ -4,6 +4,7 @@
 #include "base/kill_point.hpp"
 #include "base/teeth.hpp"
 #include "engine/post_answer.hpp"
+#include "engine/sealing.hpp"
 #include "engine/settle.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
@@ -72,12 +73,13 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
     co_return Flow::again;
   }
   const ports::Order order{slot.account, slot.sequence, *call, fees};
-  const auto signature = co_await core_.parts.signer.sign(slot.account, unit_.chain.digest(order));
+  const Digest digest = unit_.chain.digest(order);
+  const auto signature = co_await core_.parts.signer.sign(slot.account, digest);
   if (signature.ok() == nullptr) {
     seen_.sign = domain::SignSeen{SignResult::signer_unavailable};
     co_return Flow::again;
   }
-  auto sealed = unit_.chain.seal(order, *signature.ok());
+  auto sealed = seal(unit_.chain, core_.parts.signer, order, *signature.ok(), digest);
   if (!sealed) {
     core_.alarm("wrong_bytes",
                 {{"intent", domain::text(facts_.intent.id)}, {"why", sealed.error().detail}});

@@ -13,11 +13,12 @@ namespace {
 
 using ports::ChainError;
 
-/// Addresses in records went through `parse_address` on their way in.
+/// Addresses in records went through `parse_address` on their way in: the checksum of their letters
+/// is not made once more.
 Address20 recorded(const domain::Address& address) {
-  const Result<Address20> parsed = evm::parse_address(address.value);
-  ensure(parsed.has_value(), "a recorded EVM address cannot be read");
-  return *parsed;
+  const auto read = Address20::from_text(address.value);
+  ensure(read.has_value(), "a recorded EVM address cannot be read");
+  return *read;
 }
 
 Error wrong_bytes(const Error& why) { return refuse(ChainError::wrong_bytes, why.detail); }
@@ -104,6 +105,22 @@ Result<ports::SignedTx> EvmChain::seal(const ports::Order& order, ByteView signa
   const Result<void> says = check_says(*read, recorded_tx, recorded(order.sender));
   if (!says) return wrong_bytes(says.error());
   return ports::SignedTx{std::move(bytes), {read->hash.value}};
+}
+
+// Who signed is the signer's word: that its signature is that account's of that digest. That the
+// bytes carry this signature and have this digest is read from them.
+Result<ports::SignedTx> EvmChain::seal_checked(const ports::Order& order, ByteView signature,
+                                               const Digest& signed_digest) const {
+  const Result<Signature> parsed = parse_signature(signature);
+  if (!parsed) return wrong_bytes(parsed.error());
+  const Transaction1559 recorded_tx = transaction(order);
+  Bytes bytes = encode_signed(recorded_tx, *parsed);
+  const Result<UnprovenTransaction> read = decode_unproven(bytes);
+  if (!read) return wrong_bytes(read.error());
+  const Result<void> says = check_says(*read, recorded_tx, {*parsed, {signed_digest}});
+  if (!says) return wrong_bytes(says.error());
+  const domain::TxHash hash{tx_hash(bytes).value};
+  return ports::SignedTx{std::move(bytes), hash};
 }
 
 }  // namespace holdfast::evm

@@ -66,6 +66,8 @@ class EvmChain final : public ports::Chain {
   ports::Call noop_call(const domain::Address& account) const override;
   Digest digest(const ports::Order& order) const override;
   Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
+  Result<ports::SignedTx> seal_checked(const ports::Order& order, ByteView signature,
+                                       const Digest& signed_digest) const override;
 
   ports::Awaitable<ports::Outcome<bool>> check() override;
   /// One call while the chain goes on (and the next block's receipts, where each look has found a

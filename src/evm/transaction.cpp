@@ -114,12 +114,12 @@ Bytes encode_signed(const Transaction1559& tx, const Signature& signature) {
 
 Hash32 tx_hash(ByteView raw) { return keccak256(raw); }
 
-Result<SignedTransaction> decode_signed(ByteView raw) {
+Result<UnprovenTransaction> decode_unproven(ByteView raw) {
   const Result<rlp::Item> list = decode_envelope(raw);
   if (!list) return list.error();
   const auto& items = list->items;
 
-  SignedTransaction out;
+  UnprovenTransaction out;
   FieldReader read(items);
   out.tx.chain_id = read.u64(0, "chain_id");
   out.tx.nonce = read.u64(1, "nonce");
@@ -135,24 +135,30 @@ Result<SignedTransaction> decode_signed(ByteView raw) {
   out.signature.y_parity = static_cast<std::uint8_t>(parity);
 
   if (const Result<void> checked = check_fields(items, out.tx); !checked) return checked.error();
+  if (const Result<void> checked = check_signature(out.signature); !checked) return checked.error();
   out.tx.to = *Address20::from(items[5].bytes);
   out.tx.data.assign(items[7].bytes.begin(), items[7].bytes.end());
-
-  const Result<Address20> sender = recover(signing_digest(out.tx), out.signature);
-  if (!sender) return sender.error();
-  out.sender = *sender;
-  out.hash = tx_hash(raw);
+  out.digest = signing_digest(out.tx);
   return out;
 }
 
-Result<void> check_says(const SignedTransaction& signed_tx, const Transaction1559& recorded,
-                        const Address20& sender) {
-  const Transaction1559& said = signed_tx.tx;
-  const auto differs = [](std::string_view field) {
-    return refuse(CodecError::differs_from_record,
-                  "the signed bytes differ from the record in " + std::string(field));
-  };
-  if (signed_tx.sender != sender) return differs("the sending account");
+Result<SignedTransaction> decode_signed(ByteView raw) {
+  Result<UnprovenTransaction> read = decode_unproven(raw);
+  if (!read) return read.error();
+  const Result<Address20> sender = recover(read->digest, read->signature);
+  if (!sender) return sender.error();
+  const Hash32 hash = tx_hash(raw);
+  return SignedTransaction{std::move(read->tx), read->signature, *sender, hash};
+}
+
+namespace {
+
+Error differs(std::string_view field) {
+  return refuse(CodecError::differs_from_record,
+                "the signed bytes differ from the record in " + std::string(field));
+}
+
+Result<void> check_fields_say(const Transaction1559& said, const Transaction1559& recorded) {
   if (said.chain_id != recorded.chain_id) return differs("chain_id");
   if (said.nonce != recorded.nonce) return differs("nonce");
   if (said.to != recorded.to) return differs("to");
@@ -163,6 +169,21 @@ Result<void> check_says(const SignedTransaction& signed_tx, const Transaction155
   if (said.max_priority_fee != recorded.max_priority_fee) return differs("max_priority_fee");
   ensure(said == recorded, "every field of a transaction is compared");
   return {};
+}
+
+}  // namespace
+
+Result<void> check_says(const UnprovenTransaction& read, const Transaction1559& recorded,
+                        const GivenSignature& given) {
+  if (read.signature != given.signature) return differs("the signature");
+  if (read.digest != given.digest) return differs("the digest that was signed");
+  return check_fields_say(read.tx, recorded);
+}
+
+Result<void> check_says(const SignedTransaction& signed_tx, const Transaction1559& recorded,
+                        const Address20& sender) {
+  if (signed_tx.sender != sender) return differs("the sending account");
+  return check_fields_say(signed_tx.tx, recorded);
 }
 
 }  // namespace holdfast::evm

@@ -46,6 +46,28 @@ struct SignedTransaction {
   Hash32 hash;
 };
 
+/// Signed bytes as they read, whoever signed them.
+struct UnprovenTransaction {
+  Transaction1559 tx;
+  Signature signature;
+  Hash32 digest;  ///< what the signature must be of
+};
+
+/// As `decode_signed`, but who signed is not asked, which is most of the price. For bytes that
+/// carry a signature whose signer is known.
+Result<UnprovenTransaction> decode_unproven(ByteView raw);
+
+/// What a signer gave, and for which digest.
+struct GivenSignature {
+  Signature signature;
+  Hash32 digest;
+};
+
+/// Whether the bytes carry exactly the recorded transaction, and exactly this signature over it.
+/// Errors: differs_from_record, naming the first field that differs.
+Result<void> check_says(const UnprovenTransaction& read, const Transaction1559& recorded,
+                        const GivenSignature& given);
+
 /// Reads signed bytes. Strict: canonical RLP, nothing behind it, every field in its range, the
 /// priority fee not above the fee, an empty access list, a low-s signature.
 /// Errors: bad_rlp, bad_transaction (another type, a contract creation, an access list, a field out

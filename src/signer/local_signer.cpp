@@ -19,6 +19,7 @@
 #include <boost/system/error_category.hpp>
 
 #include <holdfast/base/ensure.hpp>
+#include <holdfast/base/log.hpp>
 
 #include "signer/secret_page.hpp"
 
@@ -27,6 +28,8 @@ namespace {
 
 constexpr std::size_t key_size = 32;
 constexpr std::size_t longest_text = 256;
+/// Where the second copy of a key is in its page: not beside the first, nor in its cache line.
+constexpr std::size_t second_copy = 2048;
 
 class Category final : public boost::system::error_category {
  public:
@@ -104,7 +107,7 @@ boost::system::error_code make_error_code(SignerError error) {
 struct LocalSigner::Keys {
   struct Entry {
     domain::Address account;
-    SecretPage page;  // the key, in its first 32 bytes
+    SecretPage page;  // the key twice, at its beginning and at `second_copy`
   };
 
   explicit Keys(NameAccount name)
@@ -114,6 +117,8 @@ struct LocalSigner::Keys {
   Keys& operator=(const Keys&) = delete;
 
   Result<domain::Address> add(std::string_view text, const std::string& from);
+  /// r, s, y-parity, with the key at this place of the page; empty when that is no key any more.
+  Bytes signature(const Entry& entry, std::size_t copy, const Digest& digest) const;
   std::optional<domain::Address> account_of(const SecretPage& page) const;
   const Entry* find(const domain::Address& account) const {
     const auto at = std::ranges::find(entries, account, &Entry::account);
@@ -141,7 +146,9 @@ Result<domain::Address> LocalSigner::Keys::add(std::string_view text, const std:
     return refuse(SignerError::bad_key,
                   from + " holds a number that is no key: zero, or not below the curve's order");
   }
-  if (find(*account) == nullptr) entries.push_back({*account, std::move(page)});
+  if (find(*account) != nullptr) return *account;
+  std::ranges::copy(page.bytes().first(key_size), page.bytes().subspan(second_copy).begin());
+  entries.push_back({*account, std::move(page)});
   return *account;
 }
 
@@ -198,24 +205,38 @@ std::vector<domain::Address> LocalSigner::accounts() const {
   return out;
 }
 
+Bytes LocalSigner::Keys::signature(const Entry& entry, std::size_t copy,
+                                   const Digest& digest) const {
+  secp256k1_ecdsa_recoverable_signature made;
+  // The library's own nonce is RFC 6979's, and its signatures are in the low-s form.
+  const int ok = secp256k1_ecdsa_sign_recoverable(
+      context, &made, digest.data(), entry.page.bytes().subspan(copy).data(), nullptr, nullptr);
+  if (ok != 1) return {};
+  Bytes out(65);
+  int recovery_id = 0;
+  secp256k1_ecdsa_recoverable_signature_serialize_compact(context, out.data(), &recovery_id, &made);
+  out[64] = static_cast<Byte>(recovery_id);
+  return out;
+}
+
+// That the key is this account's was shown when it was added. That it still is that key, and that
+// nothing went wrong in between, is shown by signing twice, from two copies: the signature is a
+// function of key and digest. Recovering the signer would show the same, and takes twice as long.
 boost::asio::awaitable<ports::Outcome<Bytes>> LocalSigner::sign(domain::Address account,
                                                                 Digest digest) {
   const auto* entry = keys_->find(account);
   if (entry == nullptr) {
     co_return ports::Refused{ports::RefusalKind::other, "no key here signs for this account"};
   }
-  secp256k1_ecdsa_recoverable_signature made;
-  // The library's own nonce is RFC 6979's, and its signatures are in the low-s form.
-  const int ok = secp256k1_ecdsa_sign_recoverable(keys_->context, &made, digest.data(),
-                                                  entry->page.bytes().data(), nullptr, nullptr);
-  ensure(ok == 1, "a key that was accepted signs");
-  Bytes out(65);
-  int recovery_id = 0;
-  secp256k1_ecdsa_recoverable_signature_serialize_compact(keys_->context, out.data(), &recovery_id,
-                                                          &made);
+  Bytes out = keys_->signature(*entry, 0, digest);
+  if (out.empty() || out != keys_->signature(*entry, second_copy, digest)) {
+    log::alarm("signer_fault", {{"account", account.value}});
+    co_return ports::Unknown{"the key of " + account.value +
+                             " does not sign the same twice: this machine's memory or processor is "
+                             "at fault"};
+  }
   // 2 and 3 say that r wrapped around the order: one in 2^127, and no chain can express it.
-  ensure(recovery_id == 0 || recovery_id == 1, "the signature's r did not wrap around");
-  out[64] = static_cast<Byte>(recovery_id);
+  ensure(out[64] == 0 || out[64] == 1, "the signature's r did not wrap around");
   co_return out;
 }
 

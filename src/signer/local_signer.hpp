@@ -55,9 +55,11 @@ class LocalSigner final : public ports::Signer {
   /// In the order they were added.
   std::vector<domain::Address> accounts() const override;
   bool local() const override { return true; }
+  bool checks_itself() const override { return true; }
   /// r, s, y-parity (0 or 1): 65 bytes, s in the lower half (EIP-2). Deterministic (RFC 6979): the
-  /// same digest gives the same bytes, for ever. Answers at once, after some 30 µs on the calling
-  /// thread. `refused` (other) when there is no such account.
+  /// same digest gives the same bytes, for ever. Made twice, from two copies of the key, and given
+  /// out only when both are the same. Answers at once, after some 60 µs on the calling thread.
+  /// `refused` (other) when there is no such account; `unknown` when the two differ.
   boost::asio::awaitable<ports::Outcome<Bytes>> sign(domain::Address account,
                                                      Digest digest) override;
 

@@ -5,6 +5,7 @@
 
 #include <holdfast/ports/method.hpp>
 
+#include "engine/sealing.hpp"
 #include "evm/chain_node.hpp"
 
 using namespace holdfast;
@@ -120,6 +121,63 @@ TEST_CASE("chain: a signature over anything but this order is destroyed, not pos
   REQUIRE_FALSE(sealed.has_value());
   CHECK(sealed.error().code == ChainError::wrong_bytes);
   CHECK_FALSE(sealed.error().detail.empty());
+}
+
+TEST_CASE("chain: where the signer is believed the bytes are the same, and all else is compared") {
+  Bench bench;
+  const Digest digest = bench.chain.digest(order());
+  const Bytes good = sign_with(alice_key, digest);
+  const auto sealed = bench.chain.seal_checked(order(), good, digest);
+  REQUIRE(sealed.has_value());
+  const auto recovered = bench.chain.seal(order(), good);
+  CHECK(sealed->bytes == recovered->bytes);
+  CHECK(sealed->hash == recovered->hash);
+
+  ports::Order other = order();
+  Bytes signature = good;
+  SUBCASE("another sequence") { other.sequence = {8}; }
+  SUBCASE("another target") { other.call.target = {bob}; }
+  SUBCASE("another value") { other.call.value = 6; }
+  SUBCASE("another payload") { other.call.payload.push_back(0); }
+  SUBCASE("another fee") { other.fees.max_fee = 30'000'000'001; }
+  SUBCASE("another gas limit") { other.fees.gas_limit = 90'001; }
+  SUBCASE("64 bytes") { signature.pop_back(); }
+  SUBCASE("zeros") { signature.assign(65, 0); }
+  const auto wrong = bench.chain.seal_checked(other, signature, digest);
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error().code == ChainError::wrong_bytes);
+}
+
+namespace {
+
+/// Signs with this key, whoever is asked for, and says that it checks itself, or that it does not.
+class AnySigner final : public ports::Signer {
+ public:
+  explicit AnySigner(bool checks) : checks_(checks) {}
+  std::vector<domain::Address> accounts() const override { return {}; }
+  bool local() const override { return true; }
+  bool checks_itself() const override { return checks_; }
+  boost::asio::awaitable<ports::Outcome<Bytes>> sign(domain::Address, Digest digest) override {
+    co_return sign_with(bob_key, digest);
+  }
+
+ private:
+  bool checks_;
+};
+
+}  // namespace
+
+TEST_CASE("chain: who signed is read out of the signature, but of a signer that checks itself") {
+  Bench bench;
+  const Digest digest = bench.chain.digest(order());
+  const Bytes of_bob = sign_with(bob_key, digest);
+  const auto doubted = engine::seal(bench.chain, AnySigner(false), order(), of_bob, digest);
+  REQUIRE_FALSE(doubted.has_value());
+  CHECK(doubted.error().code == ChainError::wrong_bytes);
+  CHECK(engine::seal(bench.chain, AnySigner(true), order(), of_bob, digest).has_value());
+  // Whoever it is, bytes with another digest than the one that was signed are destroyed.
+  const Digest another = sha256(as_bytes("another"));
+  CHECK_FALSE(engine::seal(bench.chain, AnySigner(true), order(), of_bob, another).has_value());
 }
 
 TEST_CASE("chain: the same order on another chain has another digest") {

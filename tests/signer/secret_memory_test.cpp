@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <string.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <doctest/doctest.h>
 
@@ -69,6 +71,25 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) bool found_in(con
   return false;
 }
 
+/// A bit of each place that holds these bytes, the first `most` of them, changes: as in memory that
+/// fails.
+__attribute__((no_sanitize("address", "thread", "undefined"))) int flip_a_bit(const Region& region,
+                                                                              const Byte* masked,
+                                                                              std::size_t size,
+                                                                              int most) {
+  auto* const memory = reinterpret_cast<volatile Byte*>(region.from);
+  const std::size_t length = region.to - region.from;
+  int flipped = 0;
+  for (std::size_t at = 0; at + size <= length && flipped < most; ++at) {
+    std::size_t same = 0;
+    while (same < size && (memory[at + same] ^ mask) == masked[same]) ++same;
+    if (same < size) continue;
+    memory[at + size - 1] = static_cast<Byte>(memory[at + size - 1] ^ 1U);
+    ++flipped;
+  }
+  return flipped;
+}
+
 struct Masked {
   std::array<Byte, 32> raw{};
   std::array<Byte, 64> hex{};
@@ -121,6 +142,33 @@ TEST_CASE("signer memory: nothing of a key is left when its signer has gone") {
     CHECK_FALSE(found_in(region, key.hex.data(), key.hex.size()));
     CHECK_FALSE(found_in(region, key.raw.data(), key.raw.size()));
   }
+}
+
+TEST_CASE("signer memory: a key that changed where it lies signs nothing") {
+  const tests::KeyFolder folder;
+  std::string path;
+  const Masked key = make_key_file(folder, path);
+  LocalSigner signer([](ByteView point) { return domain::Address{to_0x(point)}; });
+  const auto account = signer.add_key_file(path);
+  REQUIRE(account.has_value());
+  const auto sign = [&] {
+    boost::asio::io_context context;
+    ports::Outcome<Bytes> out;
+    boost::asio::co_spawn(
+        context, signer.sign(*account, sha256(as_bytes("x"))),
+        [&](std::exception_ptr, ports::Outcome<Bytes> outcome) { out = std::move(outcome); });
+    context.run();
+    return out;
+  };
+  REQUIRE(sign().ok() != nullptr);
+  int flipped = 0;
+  for (const Region& region : writable_regions()) {
+    flipped += flip_a_bit(region, key.raw.data(), key.raw.size(), 1 - flipped);
+  }
+  REQUIRE(flipped == 1);
+  const auto refused = sign();
+  REQUIRE(refused.unknown() != nullptr);
+  CHECK(refused.unknown()->reason.find("does not sign the same twice") != std::string::npos);
 }
 
 TEST_CASE("signer memory: a page is moved, not copied, and wiped on demand") {

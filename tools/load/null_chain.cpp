@@ -69,6 +69,11 @@ Result<ports::SignedTx> NullChain::seal(const ports::Order& order, ByteView sign
   return shape_.seal(order, signature);
 }
 
+Result<ports::SignedTx> NullChain::seal_checked(const ports::Order& order, ByteView signature,
+                                                const Digest& signed_digest) const {
+  return shape_.seal_checked(order, signature, signed_digest);
+}
+
 ports::Awaitable<Outcome<bool>> NullChain::check() {
   ++calls_;
   co_return true;

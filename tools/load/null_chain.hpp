@@ -48,6 +48,8 @@ class NullChain final : public ports::Chain {
   ports::Call noop_call(const domain::Address& account) const override;
   Digest digest(const ports::Order& order) const override;
   Result<ports::SignedTx> seal(const ports::Order& order, ByteView signature) const override;
+  Result<ports::SignedTx> seal_checked(const ports::Order& order, ByteView signature,
+                                       const Digest& signed_digest) const override;
 
   ports::Awaitable<ports::Outcome<bool>> check() override;
   ports::Awaitable<ports::Outcome<ports::Head>> head() override;

@@ -37,6 +37,7 @@ class NotingSigner final : public ports::Signer {
 
   std::vector<domain::Address> accounts() const override { return signer_.accounts(); }
   bool local() const override { return signer_.local(); }
+  bool checks_itself() const override { return signer_.checks_itself(); }
   boost::asio::awaitable<ports::Outcome<Bytes>> sign(domain::Address account,
                                                      Digest digest) override;
 

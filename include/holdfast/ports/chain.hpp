@@ -126,6 +126,15 @@ class Chain {
   virtual Digest digest(const Order& order) const = 0;
   /// Bytes and hash; checks that they decode to exactly this order, signed by its sender.
   virtual Result<SignedTx> seal(const Order& order, ByteView signature) const = 0;
+  /// The same where the signer has checked that the signature is the sender's, of the digest it was
+  /// given (Signer::checks_itself). The bytes are decoded and compared all the same, and must have
+  /// that digest; but a chain that reads the sender out of the signature, by a costly recovery,
+  /// need not.
+  virtual Result<SignedTx> seal_checked(const Order& order, ByteView signature,
+                                        const Digest& signed_digest) const {
+    (void)signed_digest;
+    return seal(order, signature);
+  }
 
   // Reads: all safe to repeat.
   /// The node is there and is the chain configured. `refused` names a wrong chain id.
