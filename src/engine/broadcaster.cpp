@@ -72,19 +72,35 @@ void Broadcaster::note(const domain::Facts& facts) {
 // Out of the way of those above it; its place stays known, so that it does not come back.
 void Broadcaster::posted(Lane& lane, domain::Sequence sequence) { lane.open.erase(sequence); }
 
-std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) const {
-  const std::size_t most = std::max<std::size_t>(chain_.info().posts_at_once, 1);
-  std::vector<domain::Sequence> out;
+template <class See>
+void Broadcaster::each_due(const Lane& lane, See see) const {
+  std::size_t left = std::max<std::size_t>(chain_.info().posts_at_once, 1);
   auto open = lane.open.begin();
   for (const auto& [sequence, waiting] : lane.ready) {
-    if (out.size() == most) break;
-    while (open != lane.open.end() && open->first < sequence && lane.ready.contains(open->first)) {
-      ++open;
-    }
-    if (open != lane.open.end() && open->first < sequence) break;
-    out.push_back(sequence);
+    if (left-- == 0) return;
+    // Those below that are ready were passed already.
+    if (open != lane.open.end() && open->first < sequence) return;
+    if (open != lane.open.end() && open->first == sequence) ++open;
+    if (!see(sequence)) return;
   }
+}
+
+std::vector<domain::Sequence> Broadcaster::due(const Lane& lane) const {
+  std::vector<domain::Sequence> out;
+  each_due(lane, [&](domain::Sequence sequence) {
+    out.push_back(sequence);
+    return true;
+  });
   return out;
+}
+
+bool Broadcaster::is_due(const Lane& lane, domain::Sequence mine) const {
+  bool found = false;
+  each_due(lane, [&](domain::Sequence sequence) {
+    found = sequence == mine;
+    return sequence < mine;
+  });
+  return found;
 }
 
 ports::Awaitable<std::optional<ports::Outcome<ports::Posted>>> Broadcaster::post(
@@ -108,9 +124,9 @@ ports::Awaitable<std::optional<ports::Outcome<ports::Posted>>> Broadcaster::post
 
   const std::int64_t give_up_ms = clock_.mono_ms() + patience_ms;
   while (!waiting->answer) {
-    const std::vector<domain::Sequence> now = due(lane);
-    const bool my_turn = std::find(now.begin(), now.end(), slot.sequence) != now.end();
-    if (!lane.posting && my_turn) {
+    // Asked only where the answer decides: while a round is out everybody waits for its end, and a
+    // line may be thousands long.
+    if (!lane.posting && is_due(lane, slot.sequence)) {
       co_await post_round(lane);
       continue;
     }

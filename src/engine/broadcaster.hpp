@@ -63,6 +63,10 @@ class Broadcaster {
   /// The ready numbers that may go now, lowest first: those with no open number below them that is
   /// not ready, and no more than reach the node in order.
   std::vector<domain::Sequence> due(const Lane& lane) const;
+  bool is_due(const Lane& lane, domain::Sequence mine) const;
+  /// Those of `due` in their order, while `see` says to go on.
+  template <class See>
+  void each_due(const Lane& lane, See see) const;
   ports::Awaitable<void> post_round(Lane& lane);
   void posted(Lane& lane, domain::Sequence sequence);
 
