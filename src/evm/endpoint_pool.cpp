@@ -181,11 +181,17 @@ asio::awaitable<std::vector<Answer>> EndpointPool::call_everywhere(std::string m
                                                                    Enough enough) {
   const auto core = core_;
   const std::vector<std::size_t> places = co_await Core::usable(core);
-  const auto all = std::make_shared<Everybody>();
+  std::vector<Answer> out;
   if (places.empty()) {
-    all->answers.emplace_back(ports::NotSent{core->nobody_text()});
-    co_return std::move(all->answers);
+    out.emplace_back(ports::NotSent{core->nobody_text()});
+    co_return out;
   }
+  // Who is alone is not held up by anybody: asked in the caller's own frame.
+  if (places.size() == 1) {
+    out.push_back(co_await Core::ask(core, places.front(), std::move(method), std::move(params)));
+    co_return out;
+  }
+  const auto all = std::make_shared<Everybody>();
   all->answers.resize(places.size(), ports::Unknown{"not waited for", false});
   for (std::size_t at = 0; at < places.size(); ++at) {
     core->spawn(ask_one(all, at, Core::ask(core, places[at], method, params), enough));
