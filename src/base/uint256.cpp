@@ -18,13 +18,30 @@ Wide widen(const U256& value) {
 
 std::optional<U256> narrow(const Wide& value) {
   if ((value >> 256) != 0) return std::nullopt;
+  const Wide low = ~std::uint64_t{0};
   std::array<Byte, 32> bytes{};
   Wide rest = value;
-  for (std::size_t i = 32; i-- > 0;) {
-    bytes[i] = static_cast<Byte>(rest & 0xff);
-    rest >>= 8;
+  for (std::size_t end = bytes.size(); end > 0; end -= 8) {
+    auto word = static_cast<std::uint64_t>(rest & low);
+    for (std::size_t at = end; at > end - 8; word >>= 8) bytes[--at] = static_cast<Byte>(word);
+    rest >>= 64;
   }
   return U256::from_big_endian(bytes);
+}
+
+// Prices, gas and most amounts: no library is needed for those.
+__extension__ using Double = unsigned __int128;
+
+struct Small {
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+};
+
+std::optional<Small> both_small(const U256& left, const U256& right) {
+  const auto one = left.to_u64();
+  const auto other = right.to_u64();
+  if (!one || !other) return std::nullopt;
+  return Small{*one, *other};
 }
 
 }  // namespace
@@ -124,11 +141,18 @@ std::optional<U256> U256::minus(const U256& other) const {
 }
 
 std::optional<U256> U256::times(const U256& other) const {
+  if (const auto small = both_small(*this, other)) {
+    const Double product = Double{small->left} * small->right;
+    U256 out(static_cast<std::uint64_t>(product));
+    out.words_[1] = static_cast<std::uint64_t>(product >> 64);
+    return out;
+  }
   return narrow(widen(*this) * widen(other));
 }
 
 std::optional<U256> U256::divided_by(const U256& other) const {
   if (other.is_zero()) return std::nullopt;
+  if (const auto small = both_small(*this, other)) return U256(small->left / small->right);
   return narrow(widen(*this) / widen(other));
 }
 

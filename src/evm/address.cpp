@@ -28,10 +28,10 @@ std::string checksum_of(const Address20& address) {
 
 }  // namespace
 
-// The same few addresses (tokens, payees, our accounts) are written and checked over and over: the
-// text of each is kept where no other took its place.
+// The same addresses (tokens, our accounts, the payees of what is under way) are written and
+// checked over and over: the text of each is kept where no other took its place.
 std::string to_checksum(const Address20& address) {
-  constexpr std::size_t places = 1'024;
+  constexpr std::size_t places = 16'384;
   thread_local std::vector<std::pair<Address20, std::string>> kept(places);
   auto& [whose, text] = kept[(std::size_t{address.value[18]} << 8 | address.value[19]) % places];
   if (text.empty() || whose != address) {

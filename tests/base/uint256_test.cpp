@@ -100,6 +100,11 @@ TEST_CASE("amounts: arithmetic that does not fit says so, at exactly the edge") 
   CHECK(*U256::max().times(1) == U256::max());
   CHECK_FALSE(U256::max().times(2));
   CHECK(*U256::max().times(0) == U256{});
+  // One word each, and one more.
+  CHECK(*U256{~0ULL}.times(~0ULL) == number("340282366920938463426481119284349108225"));
+  CHECK(*U256{~0ULL}.times(*U256{~0ULL}.plus(1)) ==
+        number("340282366920938463444927863358058659840"));
+  CHECK(*number(two_to_128).divided_by(~0ULL) == *U256{~0ULL}.plus(2));
   CHECK_FALSE(U256{1}.divided_by(0));
   CHECK(*U256::max().divided_by(U256::max()) == U256{1});
   CHECK(*U256{7}.divided_by(2) == U256{3});
