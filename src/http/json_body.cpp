@@ -1,6 +1,8 @@
 #include "http/json_body.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
@@ -15,20 +17,48 @@ namespace json = boost::json;
 
 Problem bad_json(std::string detail) { return {400, "bad_json", std::move(detail)}; }
 
-json::value sorted(const json::value& value) {
-  if (const json::array* list = value.if_array()) {
-    json::array out;
-    for (const json::value& item : *list) out.push_back(sorted(item));
-    return out;
+/// As Boost.JSON writes it. Most texts need no escape.
+void add_text(std::string& out, std::string_view text) {
+  const bool is_plain = std::ranges::all_of(
+      text, [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+  if (is_plain) {
+    out.append("\"").append(text).append("\"");
+  } else {
+    out += json::serialize(json::string_view(text.data(), text.size()));
   }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return value;
-  std::vector<std::string_view> keys;
-  for (const auto& pair : *object) keys.push_back(pair.key());
-  std::ranges::sort(keys);
-  json::object out;
-  for (const std::string_view key : keys) out[key] = sorted(object->at(key));
-  return out;
+}
+
+void add_sorted(std::string& out, const json::value& value);
+
+void add_sorted(std::string& out, const json::object& object) {
+  std::vector<std::pair<std::string_view, const json::value*>> members;
+  members.reserve(object.size());
+  for (const auto& pair : object) members.emplace_back(pair.key(), &pair.value());
+  std::ranges::sort(members, {}, &decltype(members)::value_type::first);
+  char before = '{';
+  for (const auto& [key, value] : members) {
+    out += std::exchange(before, ',');
+    add_text(out, key);
+    out += ':';
+    add_sorted(out, *value);
+  }
+  out += members.empty() ? "{}" : "}";
+}
+
+void add_sorted(std::string& out, const json::value& value) {
+  if (const json::object* object = value.if_object()) return add_sorted(out, *object);
+  if (const json::string* text = value.if_string()) return add_text(out, *text);
+  const json::array* list = value.if_array();
+  if (list == nullptr) {
+    out += json::serialize(value);
+    return;
+  }
+  char before = '[';
+  for (const json::value& item : *list) {
+    out += std::exchange(before, ',');
+    add_sorted(out, item);
+  }
+  out += list->empty() ? "[]" : "]";
 }
 
 bool is_word(std::string_view text) {
@@ -73,7 +103,11 @@ JsonBody read_json(std::string_view text, bool may_be_empty, std::size_t most_le
   return {std::nullopt, std::move(value.get_object())};
 }
 
-std::string canonical_text(const json::object& object) { return json::serialize(sorted(object)); }
+std::string canonical_text(const json::object& object) {
+  std::string out;
+  add_sorted(out, object);
+  return out;
+}
 
 Fields::Fields(const json::object& object, std::initializer_list<std::string_view> known)
     : object_(object) {

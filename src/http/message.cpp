@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 
 #include <holdfast/base/ensure.hpp>
 
@@ -60,11 +59,20 @@ Civil civil(std::int64_t wall_ms) {
   return {day, std::chrono::hh_mm_ss(at - day), std::chrono::weekday(day)};
 }
 
-template <class... Numbers>
-std::string formatted(const char* format, Numbers... numbers) {
-  std::array<char, 64> out{};
-  const int length = std::snprintf(out.data(), out.size(), format, numbers...);
-  return {out.data(), std::min(static_cast<std::size_t>(std::max(length, 0)), out.size() - 1)};
+/// Zeros in front up to `width` digits; a number below zero has its sign among them.
+void add_digits(std::string& out, std::int64_t number, std::size_t width) {
+  std::string digits = std::to_string(number);
+  const std::size_t sign = number < 0 ? 1 : 0;
+  if (digits.size() < width) digits.insert(sign, width - digits.size(), '0');
+  out += digits;
+}
+
+void add_time(std::string& out, const Civil& at) {
+  add_digits(out, at.time.hours().count(), 2);
+  out += ':';
+  add_digits(out, at.time.minutes().count(), 2);
+  out += ':';
+  add_digits(out, at.time.seconds().count(), 2);
 }
 
 }  // namespace
@@ -119,20 +127,31 @@ std::string http_date(std::int64_t wall_ms) {
   static constexpr std::array<const char*, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const Civil at = civil(wall_ms);
-  return formatted(
-      "%s, %02u %s %04d %02d:%02d:%02d GMT", days.at(at.day.c_encoding()),
-      static_cast<unsigned>(at.date.day()), months.at(static_cast<unsigned>(at.date.month()) - 1),
-      static_cast<int>(at.date.year()), static_cast<int>(at.time.hours().count()),
-      static_cast<int>(at.time.minutes().count()), static_cast<int>(at.time.seconds().count()));
+  std::string out;
+  out.reserve(32);
+  out.append(days.at(at.day.c_encoding())).append(", ");
+  add_digits(out, static_cast<unsigned>(at.date.day()), 2);
+  out.append(" ").append(months.at(static_cast<unsigned>(at.date.month()) - 1)).append(" ");
+  add_digits(out, static_cast<int>(at.date.year()), 4);
+  out += ' ';
+  add_time(out, at);
+  return out + " GMT";
 }
 
 std::string rfc3339(std::int64_t wall_ms) {
   const Civil at = civil(wall_ms);
-  return formatted(
-      "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(at.date.year()),
-      static_cast<unsigned>(at.date.month()), static_cast<unsigned>(at.date.day()),
-      static_cast<int>(at.time.hours().count()), static_cast<int>(at.time.minutes().count()),
-      static_cast<int>(at.time.seconds().count()), static_cast<int>(at.time.subseconds().count()));
+  std::string out;
+  out.reserve(32);
+  add_digits(out, static_cast<int>(at.date.year()), 4);
+  out += '-';
+  add_digits(out, static_cast<unsigned>(at.date.month()), 2);
+  out += '-';
+  add_digits(out, static_cast<unsigned>(at.date.day()), 2);
+  out += 'T';
+  add_time(out, at);
+  out += '.';
+  add_digits(out, at.time.subseconds().count(), 3);
+  return out + 'Z';
 }
 
 }  // namespace holdfast::http

@@ -24,6 +24,7 @@ json::array list_of(std::span<const std::string> texts) {
 
 json::object intent_json(const domain::Intent& intent) {
   json::object out;
+  out.reserve(24);  // all that is told of it, with what a detail adds
   out["id"] = domain::text(intent.id);
   out["ref"] = intent.ref.hex();
   out["state"] = domain::to_text(intent.state);

@@ -13,7 +13,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "http/read_message.hpp"
@@ -41,6 +40,7 @@ Request request_of(const Parser& parser) {
   Request request;
   request.method = message.method_string();
   request.target = message.target();
+  request.headers.reserve(8);
   for (const auto& field : message) {
     request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
   }
@@ -145,11 +145,11 @@ asio::awaitable<bool> Session::wait_for_bytes(Reader& reader) {
 
 asio::awaitable<bool> Session::serve(Reader& reader) {
   Parser& parser = reader.parser.emplace();
-  parser.eager(false);
   parser.header_limit(options_.max_header_bytes);
   parser.body_limit(options_.max_body_bytes);
   arm(options_.read_timeout_ms);
-  const error_code error = co_await read_header(reader);
+  const error_code error =
+      co_await read_header(socket_, reader.buffer, parser, options_.max_header_bytes);
   Exchange exchange = api_.begin(request_of(parser));
   exchange.is_gone = [this] { return peer_is_gone(); };
   if (error) {
@@ -173,18 +173,6 @@ asio::awaitable<bool> Session::serve(Reader& reader) {
   reader.parser.reset();  // an answer may take a minute: keep only what it needs
   const Response response = co_await api_.answer(exchange);
   co_return co_await deliver(reader, exchange, response, keep_alive);
-}
-
-// Beast's own limit is on what it could not take apart yet: any number of short headers passes it.
-asio::awaitable<error_code> Session::read_header(Reader& reader) {
-  error_code error;
-  std::size_t size = 0;
-  while (!error && !reader.parser->is_header_done()) {
-    size += co_await beast::http::async_read_some(socket_, reader.buffer, *reader.parser,
-                                                  asio::redirect_error(asio::use_awaitable, error));
-    if (size > options_.max_header_bytes) error = beast::http::error::header_limit;
-  }
-  co_return error;
 }
 
 asio::awaitable<bool> Session::read_body(Reader& reader, Exchange& exchange) {

@@ -38,7 +38,6 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::awaitable<bool> wait_for_bytes(Reader& reader);
   /// One request and its answer; false: no more on this connection.
   boost::asio::awaitable<bool> serve(Reader& reader);
-  boost::asio::awaitable<boost::system::error_code> read_header(Reader& reader);
   boost::asio::awaitable<bool> read_body(Reader& reader, Exchange& exchange);
   boost::asio::awaitable<bool> deliver(Reader& reader, const Exchange& exchange,
                                        const Response& response, bool keep_alive);

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "http/json_body.hpp"
 
@@ -87,6 +89,12 @@ TEST_CASE("json: the canonical text is the same for every spelling") {
         canonical("{ \"a\" : [ 1, {\"c\":2, \"d\":1} ],\n\"b\":\"\\u0078\" }"));
   CHECK(canonical(R"({"a":"1"})") != canonical(R"({"a":1})"));
   CHECK(canonical(R"({"a":[1,2]})") != canonical(R"({"a":[2,1]})"));
+  // Stored fingerprints are of this text: as Boost.JSON writes it, whatever is in it.
+  const std::string sorted = R"({"":[],"A":{},"a":[null,true,false,-1,18446744073709551615,1.5E0],)"
+                             R"("b\n":"\"\/\u0001\t\u001f\u007f~ é€","c":{"a":"","b":[[{}]]}})";
+  const auto parsed = boost::json::parse(sorted).as_object();
+  CHECK(canonical(sorted) == boost::json::serialize(parsed));
+  CHECK(canonical("{}") == "{}");
 }
 
 TEST_CASE("json: an amount is a plain decimal string, exact to 2^256-1, and nothing else") {
