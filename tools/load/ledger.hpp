@@ -50,6 +50,10 @@ class Ledger {
   explicit Ledger(std::int64_t now_s, SignerNotes* notes = nullptr,
                   const std::optional<domain::BlockRef>& first = {});
 
+  /// Whose call was tried, by its last 32 bytes: of the transaction that then carries them no key
+  /// is recovered, which is dearer than the rest of what is done with it, but for one in
+  /// sixty-four. Of an account whose key was recovered once; of others nothing is kept.
+  void note_trial(const domain::Ref& tail, const domain::Address& from);
   /// As a node answers: the kinds and texts are those of the catalogue.
   ports::Outcome<ports::Posted> take(ByteView bytes);
   /// A block of all that waits in an unbroken line of numbers, if there is any; at most `most`.
@@ -87,6 +91,8 @@ class Ledger {
   std::vector<Account> accounts_;
   std::unordered_map<domain::Address, std::uint32_t> account_places_;
   SignerNotes* notes_;
+  std::unordered_map<Head, std::uint32_t> tried_;  ///< whose call it was
+  std::uint64_t believed_ = 0;
   std::deque<Tx> mined_;  ///< by place, from `forgotten_` on
   std::uint64_t forgotten_ = 0;
   std::unordered_map<domain::TxHash, std::uint64_t> places_;

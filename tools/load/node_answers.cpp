@@ -66,6 +66,14 @@ std::string place(const Ledger::Block& block) {
          ",\"blockHash\":" + quoted(block.ref.hash.hex());
 }
 
+constexpr std::string_view no_place = R"("blockNumber":null,"blockHash":null)";
+constexpr std::size_t bytes_of_one = 512;  ///< in a block: a transaction, or its receipt
+
+template <class... Parts>
+void add(std::string& out, const Parts&... parts) {
+  (out.append(parts), ...);
+}
+
 std::string event_text(const evm::Address20& contract, const std::vector<std::string>& topics,
                        const std::string& data) {
   std::string list;
@@ -117,7 +125,10 @@ std::string NodeAnswers::answer(const json::value& request, std::int64_t now_ms,
 
 std::string NodeAnswers::member(const std::string& method, const json::array& params) {
   if (method == "eth_sendRawTransaction") return post(params);
-  if (method == "eth_estimateGas") return result(quantity(gas_of_a_transfer));
+  if (method == "eth_estimateGas") {
+    note_trial(params);
+    return result(quantity(gas_of_a_transfer));
+  }
   if (method == "eth_getBlockByNumber") return block(params);
   if (method == "eth_getBlockReceipts") return receipts(params);
   if (method == "eth_getTransactionCount") return count(params);
@@ -127,13 +138,29 @@ std::string NodeAnswers::member(const std::string& method, const json::array& pa
   if (method == "eth_getBalance") return result(quantity(std::uint64_t{1} << 63U));
   if (method == "eth_getCode") return result(quoted("0x6000"));
   if (method == "eth_feeHistory") return result(fee_history());
-  if (method == "eth_call") return view_call(params);
+  if (method == "eth_call") {
+    note_trial(params);
+    return view_call(params);
+  }
   if (method == "eth_getLogs") return logs(params);
   // Its accounts have money, and its token is there from the beginning.
   if (method == "anvil_setBalance" || method == "anvil_setCode" || method == "anvil_setStorageAt") {
     return result("null");
   }
   return error(-32601, "the method " + std::string(method.substr(0, 40)) + " does not exist");
+}
+
+// The engine has each call tried, or its gas estimated, before it signs it.
+void NodeAnswers::note_trial(const json::array& params) {
+  constexpr std::size_t digits = 2 * domain::Ref::size;
+  const json::object* const call = params.empty() ? nullptr : params[0].if_object();
+  const json::value* const from = call == nullptr ? nullptr : call->if_contains("from");
+  const json::value* const data = call == nullptr ? nullptr : call->if_contains("data");
+  if (from == nullptr || !from->is_string() || data == nullptr || !data->is_string()) return;
+  const std::string_view text = data->get_string();
+  if (text.size() < digits) return;
+  const auto tail = domain::Ref::from_text(text.substr(text.size() - digits));
+  if (tail) ledger_.note_trial(*tail, {std::string(from->get_string())});
 }
 
 // A fault hits what reaches the pool, the way back, or both.
@@ -170,11 +197,13 @@ std::string NodeAnswers::block(const json::array& params) {
   if (found == nullptr) return result("null");
   const bool whole = params.size() > 1 && params[1].is_bool() && params[1].get_bool();
   std::string txs;
+  if (whole) txs.reserve(found->count * bytes_of_one);
+  const std::string where = place(*found);
   for (std::uint64_t i = 0; whole && i < found->count; ++i) {
     const Ledger::Tx* const tx = ledger_.at(found->first + i);
     if (tx == nullptr) return result("null");
     if (i > 0) txs += ',';
-    txs += tx_text(*tx);
+    add_tx(txs, *tx, where);
   }
   return result("{\"number\":" + quantity(found->ref.height) + ",\"hash\":" +
                 quoted(found->ref.hash.hex()) + ",\"parentHash\":" + quoted(found->parent.hex()) +
@@ -185,14 +214,16 @@ std::string NodeAnswers::block(const json::array& params) {
 std::string NodeAnswers::receipts(const json::array& params) {
   const Ledger::Block* const found = block_at(params);
   if (found == nullptr) return result("null");
-  std::string out;
+  std::string out = "[";
+  out.reserve(found->count * bytes_of_one);
+  const std::string where = place(*found);
   for (std::uint64_t i = 0; i < found->count; ++i) {
     const Ledger::Tx* const tx = ledger_.at(found->first + i);
     if (tx == nullptr) return result("null");
     if (i > 0) out += ',';
-    out += receipt_text(*tx);
+    add_receipt(out, *tx, where);
   }
-  return result('[' + out + ']');
+  return result(out + ']');
 }
 
 // At a height the count is today's: the engine asks for an older one only when a number of its own
@@ -253,27 +284,31 @@ std::string NodeAnswers::receipt_by_hash(const json::array& params) {
 }
 
 std::string NodeAnswers::tx_text(const Ledger::Tx& tx) const {
-  const bool is_mined = tx.height > 0;
-  std::string out = "{\"hash\":" + quoted(tx.hash.hex());
-  out += ',' + (is_mined ? place(*ledger_.block(tx.height))
-                         : std::string(R"("blockNumber":null,"blockHash":null)"));
-  out += ",\"from\":" + quoted(ledger_.sender(tx).value);
-  out += ",\"nonce\":" + quantity(tx.says.nonce);
-  out += ",\"to\":" + quoted((tx.says.token ? *tx.says.token : tx.says.payee).hex());
-  const U256 value = tx.says.token ? U256{} : tx.says.amount;
-  out += ",\"value\":" + quoted(value.quantity());
-  out += ",\"input\":" + quoted(input_of(tx.says)) + '}';
+  std::string out;
+  add_tx(out, tx, tx.height > 0 ? place(*ledger_.block(tx.height)) : std::string(no_place));
   return out;
 }
 
 std::string NodeAnswers::receipt_text(const Ledger::Tx& tx) const {
-  const Ledger::Block& block = *ledger_.block(tx.height);
-  std::string out = "{\"transactionHash\":" + quoted(tx.hash.hex()) + ',' + place(block);
-  out += tx.succeeded ? R"(,"status":"0x1")" : R"(,"status":"0x0")";
-  out += ",\"from\":" + quoted(ledger_.sender(tx).value);
-  out += ",\"gasUsed\":" + quantity(gas_of_a_transfer);
-  out += ",\"effectiveGasPrice\":" + quantity(gas_price);
-  out += ",\"logs\":[";
+  std::string out;
+  add_receipt(out, tx, place(*ledger_.block(tx.height)));
+  return out;
+}
+
+void NodeAnswers::add_tx(std::string& out, const Ledger::Tx& tx, const std::string& place) const {
+  const U256 value = tx.says.token ? U256{} : tx.says.amount;
+  add(out, R"({"hash":")", tx.hash.hex(), "\",", place, R"(,"from":")", ledger_.sender(tx).value);
+  add(out, R"(","nonce":)", quantity(tx.says.nonce), R"(,"to":")");
+  add(out, (tx.says.token ? *tx.says.token : tx.says.payee).hex(), R"(","value":")");
+  add(out, value.quantity(), R"(","input":")", input_of(tx.says), "\"}");
+}
+
+void NodeAnswers::add_receipt(std::string& out, const Ledger::Tx& tx,
+                              const std::string& place) const {
+  add(out, R"({"transactionHash":")", tx.hash.hex(), "\",", place);
+  add(out, tx.succeeded ? R"(,"status":"0x1","from":")" : R"(,"status":"0x0","from":")");
+  add(out, ledger_.sender(tx).value, R"(","gasUsed":)", quantity(gas_of_a_transfer));
+  add(out, R"(,"effectiveGasPrice":)", quantity(gas_price), R"(,"logs":[)");
   if (tx.says.token && tx.succeeded) {
     evm::Address20 from;
     if (tx.says.authorization) {
@@ -287,7 +322,7 @@ std::string NodeAnswers::receipt_text(const Ledger::Tx& tx) const {
                       to_0x(tx.says.amount.big_endian())) +
            '}';
   }
-  return out + "]}";
+  out += "]}";
 }
 
 }  // namespace holdfast::load

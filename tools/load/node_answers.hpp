@@ -30,6 +30,7 @@ class NodeAnswers {
  private:
   /// A member of the response: "result":… or "error":….
   std::string member(const std::string& method, const boost::json::array& params);
+  void note_trial(const boost::json::array& params);
   std::string post(const boost::json::array& params);
   std::string block(const boost::json::array& params);
   std::string receipts(const boost::json::array& params);
@@ -41,6 +42,9 @@ class NodeAnswers {
   const Ledger::Block* block_at(const boost::json::array& params);
   std::string tx_text(const Ledger::Tx& tx) const;
   std::string receipt_text(const Ledger::Tx& tx) const;
+  /// `place`: of its block, as members.
+  void add_tx(std::string& out, const Ledger::Tx& tx, const std::string& place) const;
+  void add_receipt(std::string& out, const Ledger::Tx& tx, const std::string& place) const;
 
   NodeRules rules_;
   Dice dice_;
