@@ -34,17 +34,18 @@ class HttpLine {
   /// Connects when it is not connected. Throws boost::system::system_error when there is no whole
   /// answer within 30 s; the next call then begins with a connection of its own.
   boost::asio::awaitable<HttpAnswer> get(std::string target);
-  boost::asio::awaitable<HttpAnswer> post(std::string target, std::string idempotency_key,
-                                          std::string json);
+  boost::asio::awaitable<HttpAnswer> post(const std::string& target,
+                                          const std::string& idempotency_key,
+                                          const std::string& json);
 
  private:
   struct Wire;
-  boost::asio::awaitable<HttpAnswer> exchange(bool posts, std::string target, std::string key,
-                                              std::string body);
+  boost::asio::awaitable<std::shared_ptr<Wire>> connected();
+  boost::asio::awaitable<HttpAnswer> exchange(std::string request);
   boost::asio::any_io_executor executor_;
   HttpPlace place_;
-  std::string token_;
-  std::unique_ptr<Wire> wire_;
+  std::string common_;  ///< of every request: what stands behind its target
+  std::shared_ptr<Wire> wire_;
 };
 
 }  // namespace holdfast::load

@@ -52,12 +52,12 @@ std::string token_of(const Options& options) {
 
 json::object object_of(const HttpAnswer& answer, const std::string& what) {
   boost::system::error_code error;
-  const json::value value = json::parse(answer.body, error);
+  json::value value = json::parse(answer.body, error);
   if (answer.status >= 300 || error || !value.is_object()) {
     throw std::runtime_error("the server answers " + std::to_string(answer.status) + " to " + what +
                              ": " + answer.body.substr(0, 200));
   }
-  return value.get_object();
+  return std::move(value.get_object());
 }
 
 std::string text_of(const json::object& object, const char* key) {
@@ -147,7 +147,8 @@ awaitable<void> TargetDrive::line() {
     if (may_submit()) {
       co_await submit(line, submitted_++);
     } else {
-      co_await pause(turn_ms);
+      // Without a rate there is room again only when some have ended, which is counted so often.
+      co_await pause(options_.rate == 0 ? count_every_ms : turn_ms);
     }
   }
   --lines_;
@@ -177,8 +178,8 @@ awaitable<void> TargetDrive::submit(HttpLine& line, std::uint64_t number) {
     const Bytes signature = plan_.signature(number, window_of(made), ref_of(made));
     std::string target = "/v1/payment_intents/";
     target.append(text_of(made, "id")).append("/authorize");
-    answer = co_await line.post(std::move(target), key + "/signed",
-                                "{\"signature\":\"" + to_0x(signature) + "\"}");
+    answer =
+        co_await line.post(target, key + "/signed", "{\"signature\":\"" + to_0x(signature) + "\"}");
     if (is_turned_away(answer)) {
       ++out_.refused;
       co_return;
