@@ -95,6 +95,10 @@ TEST_CASE("json: the canonical text is the same for every spelling") {
   const auto parsed = boost::json::parse(sorted).as_object();
   CHECK(canonical(sorted) == boost::json::serialize(parsed));
   CHECK(canonical("{}") == "{}");
+  for (const std::string alone : {R"("\\")", R"("\"")", R"("\u007f")", R"("\b")", R"("é")"}) {
+    const std::string one = "{" + alone + ":" + alone + "}";
+    CHECK(canonical(one) == boost::json::serialize(boost::json::parse(one)));
+  }
 }
 
 TEST_CASE("json: an amount is a plain decimal string, exact to 2^256-1, and nothing else") {

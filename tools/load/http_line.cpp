@@ -30,6 +30,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::chrono::seconds patience{30};
+constexpr std::size_t usual_answer = 4'096;
 constexpr std::uint64_t longest_answer = 16UL << 20U;
 
 }  // namespace
@@ -47,7 +48,10 @@ HttpPlace place_of(const std::string& text) {
 /// One timer runs on from exchange to exchange, and looks at the time when it fires: to set one for
 /// each is dearer than the rest of what is done for an exchange here.
 struct HttpLine::Wire : std::enable_shared_from_this<HttpLine::Wire> {
-  explicit Wire(const asio::any_io_executor& executor) : socket(executor), timer(executor) {}
+  // Room for a whole answer: an empty buffer is read into by half a kilobyte.
+  explicit Wire(const asio::any_io_executor& executor) : socket(executor), timer(executor) {
+    buffer.reserve(usual_answer);
+  }
 
   void arm() {
     ends = std::chrono::steady_clock::now() + patience;

@@ -120,7 +120,9 @@ std::string NodeAnswers::answer(const json::value& request, std::int64_t now_ms,
     const bool has_list = params != nullptr && params->is_array();
     said = member(std::string(method->get_string()), has_list ? params->get_array() : none);
   }
-  return R"({"jsonrpc":"2.0","id":)" + name + ',' + said + '}';
+  said.insert(0, R"({"jsonrpc":"2.0","id":)" + name + ',');  // a block's text is not copied
+  said += '}';
+  return said;
 }
 
 std::string NodeAnswers::member(const std::string& method, const json::array& params) {
@@ -196,26 +198,28 @@ std::string NodeAnswers::block(const json::array& params) {
   const Ledger::Block* const found = block_at(params);
   if (found == nullptr) return result("null");
   const bool whole = params.size() > 1 && params[1].is_bool() && params[1].get_bool();
-  std::string txs;
-  if (whole) txs.reserve(found->count * bytes_of_one);
+  std::string out;
+  out.reserve(bytes_of_one + (whole ? found->count * bytes_of_one : 0));
+  add(out, R"("result":{"number":)", quantity(found->ref.height), R"(,"hash":")",
+      found->ref.hash.hex(), R"(","parentHash":")", found->parent.hex(), R"(","timestamp":)",
+      quantity(static_cast<std::uint64_t>(found->time_s)), R"(,"transactions":[)");
   const std::string where = place(*found);
   for (std::uint64_t i = 0; whole && i < found->count; ++i) {
     const Ledger::Tx* const tx = ledger_.at(found->first + i);
     if (tx == nullptr) return result("null");
-    if (i > 0) txs += ',';
-    add_tx(txs, *tx, where);
+    if (i > 0) out += ',';
+    add_tx(out, *tx, where);
   }
-  return result("{\"number\":" + quantity(found->ref.height) + ",\"hash\":" +
-                quoted(found->ref.hash.hex()) + ",\"parentHash\":" + quoted(found->parent.hex()) +
-                ",\"timestamp\":" + quantity(static_cast<std::uint64_t>(found->time_s)) +
-                ",\"transactions\":[" + txs + "]}");
+  out += "]}";
+  return out;
 }
 
 std::string NodeAnswers::receipts(const json::array& params) {
   const Ledger::Block* const found = block_at(params);
   if (found == nullptr) return result("null");
-  std::string out = "[";
-  out.reserve(found->count * bytes_of_one);
+  std::string out;
+  out.reserve(bytes_of_one + found->count * bytes_of_one);
+  out += R"("result":[)";
   const std::string where = place(*found);
   for (std::uint64_t i = 0; i < found->count; ++i) {
     const Ledger::Tx* const tx = ledger_.at(found->first + i);
@@ -223,7 +227,8 @@ std::string NodeAnswers::receipts(const json::array& params) {
     if (i > 0) out += ',';
     add_receipt(out, *tx, where);
   }
-  return result(out + ']');
+  out += ']';
+  return out;
 }
 
 // At a height the count is today's: the engine asks for an older one only when a number of its own
