@@ -9,15 +9,12 @@
 #include <doctest/doctest.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "evm/chain.hpp"
 #include "evm/endpoint_pool.hpp"
 #include "evm/http_rpc.hpp"
 #include "evm/secp.hpp"
-#include "support/alarmless_clock.hpp"
+#include "support/timed_clock.hpp"
 #include "support/anvil.hpp"
 
 using namespace holdfast;
@@ -29,18 +26,13 @@ using test::dev_accounts;
 namespace {
 
 /// Real time, which a test may move on.
-class JumpingClock final : public tests::AlarmlessClock {
+class JumpingClock final : public tests::TimedClock {
  public:
   std::int64_t wall_ms() const override { return mono_ms(); }
   std::int64_t mono_ms() const override {
     return ahead_ms + std::chrono::duration_cast<std::chrono::milliseconds>(
                           std::chrono::steady_clock::now().time_since_epoch())
                           .count();
-  }
-  boost::asio::awaitable<void> sleep(std::int64_t ms) override {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::milliseconds(ms));
-    co_await timer.async_wait(boost::asio::use_awaitable);
   }
   std::int64_t ahead_ms = 0;
 };

@@ -9,9 +9,6 @@
 #include <doctest/doctest.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <holdfast/domain/refs.hpp>
 
@@ -21,7 +18,7 @@
 #include "evm/methods/permit2.hpp"
 #include "evm/methods/transfer_authorization.hpp"
 #include "evm/secp.hpp"
-#include "support/alarmless_clock.hpp"
+#include "support/timed_clock.hpp"
 #include "support/anvil.hpp"
 
 namespace holdfast::evm::test {
@@ -31,7 +28,7 @@ using holdfast::test::dev_accounts;
 using holdfast::test::DevAccount;
 using ports::Whereabouts;
 
-class RealClock final : public tests::AlarmlessClock {
+class RealClock final : public tests::TimedClock {
  public:
   std::int64_t wall_ms() const override {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -42,11 +39,6 @@ class RealClock final : public tests::AlarmlessClock {
     return std::chrono::duration_cast<std::chrono::milliseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
-  }
-  boost::asio::awaitable<void> sleep(std::int64_t ms) override {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::milliseconds(ms));
-    co_await timer.async_wait(boost::asio::use_awaitable);
   }
 };
 
