@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <iomanip>
 #include <iostream>
 #include <map>
@@ -256,6 +257,12 @@ void take_line(Worker& worker, std::string_view line, Sum& sum) {
   }
 }
 
+// Ctrl-C: what was run so far is reported all the same. The processes have it too, or end when
+// nobody reads of them.
+volatile std::sig_atomic_t is_interrupted = 0;
+
+void note_interrupt(int) { is_interrupted = 1; }
+
 // A process that dies takes its seed with it and no other: that one has failed, and another process
 // goes on behind it. False: one died between its seeds.
 bool share_out(const Orders& orders, Sum& sum, Progress& progress, Time::time_point start) {
@@ -265,7 +272,8 @@ bool share_out(const Orders& orders, Sum& sum, Progress& progress, Time::time_po
     workers.push_back(start_worker(orders, job, start));
   }
   bool well = true;
-  while (!workers.empty()) {
+  if (std::signal(SIGINT, note_interrupt) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+  while (!workers.empty() && is_interrupted == 0) {
     std::vector<int> ins;
     ins.reserve(workers.size());
     for (const Worker& worker : workers) ins.push_back(worker.child.in());
@@ -274,7 +282,9 @@ bool share_out(const Orders& orders, Sum& sum, Progress& progress, Time::time_po
       Worker& worker = workers[at];
       const auto take = [&](std::string_view line) { take_line(worker, line, sum); };
       if (!speak[at] || worker.child.read(take)) continue;
-      if (worker.at) {
+      if (worker.child.was_interrupted()) {
+        is_interrupted = 1;
+      } else if (worker.at) {
         Verdict died;
         died.seed = orders.from + *worker.at;
         const std::string& why = worker.child.why();
@@ -283,7 +293,7 @@ bool share_out(const Orders& orders, Sum& sum, Progress& progress, Time::time_po
         worker = start_worker(orders, *worker.at + orders.jobs, start);
         continue;
       }
-      well = well && worker.child.why().empty();
+      well = well && (worker.child.why().empty() || worker.child.was_interrupted());
       workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(at));
     }
     progress.show(sum, false);
@@ -320,6 +330,7 @@ std::string take_away(Cut& cut, const std::vector<std::string>& words) {
 namespace {
 
 void tell(const Orders& orders, const Verdict& verdict) {
+  std::ostream& out = orders.json ? std::cerr : std::cout;
   const bool known = std::ranges::any_of(verdict.story, [&](const std::string& line) {
     return line.find(orders.tell) != std::string::npos;
   });
@@ -327,7 +338,10 @@ void tell(const Orders& orders, const Verdict& verdict) {
     std::cerr << "seed " << verdict.seed << " has no payment " << orders.tell << '\n';
     return;
   }
-  for (const std::string& line : verdict.story) std::cout << line << '\n';
+  for (const std::string& line : verdict.story) out << line << '\n';
+  for (std::size_t more = 1; more < verdict.broken.size(); ++more) {
+    out << "also: " << verdict.broken[more] << '\n';
+  }
 }
 
 }  // namespace
@@ -340,9 +354,6 @@ int run_campaign(const Orders& orders) {
   if (orders.seeds == 1) {  // in this process: who looks into it wants a debugger on it
     const Verdict verdict = run_one(orders, orders.from);
     tell(orders, verdict);
-    for (std::size_t more = 1; more < verdict.broken.size(); ++more) {
-      std::cout << "also: " << verdict.broken[more] << '\n';
-    }
     add(sum, verdict);
   } else {
     well = share_out(orders, sum, progress, start);
@@ -350,7 +361,10 @@ int run_campaign(const Orders& orders) {
   progress.show(sum, true);
   report(orders, sum, seconds_since(start));
   if (!well) std::cerr << "holdfast-sim: a process ended between two of its seeds.\n";
-  return well && sum.failed.empty() ? 0 : 1;
+  if (is_interrupted != 0) {
+    std::cerr << "holdfast-sim: interrupted: this is of the seeds that were run.\n";
+  }
+  return well && is_interrupted == 0 && sum.failed.empty() ? 0 : 1;
 }
 
 }  // namespace holdfast::campaign

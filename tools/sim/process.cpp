@@ -43,6 +43,7 @@ Child::Child(const std::function<void(int out)>& work) {
   ensure(pid_ >= 0, "a process can be started");
   if (pid_ == 0) {
     ::close(ends[0]);
+    if (::signal(SIGINT, SIG_DFL) == SIG_IGN) ::signal(SIGINT, SIG_IGN);
     work(ends[1]);
     _exit(0);
   }
@@ -69,6 +70,7 @@ bool Child::read(const std::function<void(std::string_view line)>& take) {
   int status = 0;
   ::waitpid(pid_, &status, 0);
   why_ = why_of(status);
+  was_interrupted_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
   return false;
 }
 
@@ -76,7 +78,7 @@ std::vector<bool> wait_for_any(const std::vector<int>& ins) {
   std::vector<pollfd> waiting;
   waiting.reserve(ins.size());
   for (const int in : ins) waiting.push_back({in, POLLIN, 0});
-  ::poll(waiting.data(), waiting.size(), 1'000);
+  if (::poll(waiting.data(), waiting.size(), 1'000) < 0) return std::vector<bool>(ins.size());
   std::vector<bool> out;
   out.reserve(ins.size());
   for (const pollfd& one : waiting) out.push_back(one.revents != 0);

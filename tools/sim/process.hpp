@@ -23,6 +23,8 @@ class Child {
   bool read(const std::function<void(std::string_view line)>& take);
   /// After its end: how it ended where that was not in order; empty: it was.
   const std::string& why() const { return why_; }
+  /// It was ended by Ctrl-C.
+  bool was_interrupted() const { return was_interrupted_; }
   int in() const { return in_; }
 
  private:
@@ -30,6 +32,7 @@ class Child {
   int in_ = -1;
   std::string unread_;
   std::string why_;
+  bool was_interrupted_ = false;
 };
 
 /// Until one of these has something to say, a second at most; which ones have.
