@@ -149,7 +149,10 @@ class ScriptedChain final : public ports::Chain {
   /// How many numbers of this account final blocks have used.
   std::uint64_t final_count(const domain::Address& account);
   std::int64_t time_s();  ///< of the newest block
+  std::int64_t final_time_s();  ///< of the newest final block
   std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
+  /// Some block held it once, canonical still or not.
+  bool was_mined(const domain::TxHash& hash) const { return ever_mined_.contains(hash); }
   /// What the newest so many blocks hold.
   std::vector<domain::MinedTx> newest_txs(std::size_t blocks);
   /// The canonical transaction that used or canceled this authorization.
@@ -216,6 +219,7 @@ class ScriptedChain final : public ports::Chain {
   Mempool pool_;
   std::vector<PostRecord> posts_;
   std::set<domain::TxHash> taken_;
+  std::set<domain::TxHash> ever_mined_;
   std::uint64_t finalized_ = 0;
   std::uint64_t fork_ = 0;  ///< part of block hashes: a block mined again is another block
   std::int64_t next_block_ms_ = 0;

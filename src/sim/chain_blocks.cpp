@@ -70,6 +70,7 @@ void ScriptedChain::mine_at(std::int64_t time_s, bool empty) {
       if (blocked.contains(sender)) continue;
       if (auto tx = run(block, pending)) {
         index_.add(*tx);
+        ever_mined_.insert(tx->hash);
         block.txs.push_back(std::move(*tx));
         mined.txs.push_back(std::move(pending));
       } else {
@@ -252,6 +253,11 @@ std::uint64_t ScriptedChain::final_count(const domain::Address& account) {
 std::int64_t ScriptedChain::time_s() {
   catch_up();
   return newest().time_s;
+}
+
+std::int64_t ScriptedChain::final_time_s() {
+  catch_up();
+  return blocks_[finalized_].block.time_s;
 }
 
 std::optional<domain::MinedTx> ScriptedChain::mined(const domain::TxHash& hash) {

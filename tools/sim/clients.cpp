@@ -242,6 +242,7 @@ void Clients::begin_again() {
     wish.done = 0;
     wish.over = false;
     wish.told = Wish::Told::nobody;
+    wish.is_untold = false;
     wish.wants_success = wish.brings_nonce;
     wish.waited = 0;
     wish.due_ms = world_.clock().mono_ms() + static_cast<std::int64_t>(chance_.below(20'000));

@@ -10,8 +10,8 @@ namespace holdfast::campaign {
 namespace asio = boost::asio;
 
 Operators::Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain,
-                     Tally& tally)
-    : chance_(seed), world_(world), chain_(chain), tally_(tally) {
+                     Watch& watch, Tally& tally)
+    : chance_(seed), world_(world), chain_(chain), watch_(watch), tally_(tally) {
   for (const std::string_view name : {"abandoned", "acknowledged", "adopted", "adopted evidence",
                                       "dropped", "reconciled", "redriven"}) {
     tally_.expect("people", name);
@@ -180,9 +180,14 @@ ports::Awaitable<void> Operators::dead_letters(engine::Engine& engine) {
 
 namespace {
 
-ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, Tally& tally) {
+ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, Watch& watch,
+                                   Tally& tally) {
   try {
     const auto done = co_await engine.abandon(without_key("ann"), id, "the customer called");
+    if (done) {
+      watch.promised(id, done->intent.version);
+      watch.asked_to_stop(id);
+    }
     tally.count("people", done ? "abandoned" : "abandon refused");
   } catch (const std::exception&) {
     tally.count("people", "desk out of order");
@@ -202,7 +207,7 @@ ports::Awaitable<void> reconcile_one(engine::Engine& engine, domain::ChainId cha
 }  // namespace
 
 void Operators::abandon(engine::Engine& engine, const domain::IntentId& id) {
-  asio::co_spawn(world_.executor(), abandon_one(engine, id, tally_), asio::detached);
+  asio::co_spawn(world_.executor(), abandon_one(engine, id, watch_, tally_), asio::detached);
 }
 
 void Operators::reconcile(engine::Engine& engine, const domain::ChainId& chain,

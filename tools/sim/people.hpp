@@ -42,6 +42,7 @@ struct Wish {
   /// same payload and no key.
   enum class Told { nobody, client, stranger } told = Told::nobody;
   bool wants_success = false;
+  bool is_untold = false;  ///< it was offered, and could not be written: whoever asks next is told
   int waited = 0;  ///< rounds of asking how it stands
 };
 
@@ -75,7 +76,9 @@ class Clients {
   ports::Awaitable<void> ask_once(engine::Engine& engine, Wish& wish);
   /// One round of waiting for the success of a payment (successes.cpp).
   ports::Awaitable<void> wait_for_success(engine::Engine& engine, Wish& wish);
-  ports::Awaitable<void> take_success(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> take_success(engine::Engine& engine, Wish& wish,
+                                      engine::Standing standing);
+  void check_success(const engine::Standing& standing);
   void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
   void check_again(const domain::Intent& first, const Result<engine::Answer>& again);
   engine::Caller caller(const Wish& wish, std::string_view what) const;
@@ -93,7 +96,8 @@ class Clients {
 
 class Operators {
  public:
-  Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Tally& tally);
+  Operators(std::uint64_t seed, sim::SimWorld& world, sim::ScriptedChain& chain, Watch& watch,
+            Tally& tally);
 
   /// What this sender has paid, they can look up too.
   void also_on(const sim::OpaqueChain& sender) { sender_ = &sender; }
@@ -130,6 +134,7 @@ class Operators {
   sim::Chance chance_;
   sim::SimWorld& world_;
   sim::ScriptedChain& chain_;
+  Watch& watch_;
   Tally& tally_;
   const sim::OpaqueChain* sender_ = nullptr;
   std::vector<WaitedFor> waited_for_;

@@ -35,7 +35,7 @@ class SeedRun {
                  setting.has_sender ? std::optional(Sender::name()) : std::nullopt, machine_.watch,
                  verdict_.tally),
         operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, machine_.chain,
-                   verdict_.tally),
+                   machine_.watch, verdict_.tally),
         blows_(machine_, clients_, operators_, story_) {
     if (machine_.sender) operators_.also_on(machine_.sender->chain);
     if (!tell.empty())

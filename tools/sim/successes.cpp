@@ -21,7 +21,7 @@ ports::Awaitable<void> Clients::wait_for_success(engine::Engine& engine, Wish& w
   if (wish.waited > long_enough) wish.wants_success = false;
   const auto at = co_await engine.standing(owner.id, id);
   if (!at) co_return;
-  if (at->included) co_return co_await take_success(engine, wish);
+  if (at->included) co_return co_await take_success(engine, wish, *at);
   if (domain::is_terminal(at->intent.state)) {
     wish.wants_success = false;
     co_return;
@@ -37,7 +37,26 @@ ports::Awaitable<void> Clients::wait_for_success(engine::Engine& engine, Wish& w
   }
 }
 
-ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish) {
+// Told of before it is final: a block held it by then, and while it is confirming all of it moved.
+void Clients::check_success(const engine::Standing& standing) {
+  const domain::Intent& intent = standing.intent;
+  const auto said = [&](const std::string& why) {
+    watch_.say(9, text(intent.id), "its success is told, and " + why);
+  };
+  if (intent.terms.chain != chain_.info().id) return;
+  if (!standing.hash || !chain_.was_mined(*standing.hash)) return said("no block has held it");
+  const auto tx = chain_.mined(*standing.hash);
+  if (!tx || intent.state == domain::IntentState::settled) return;
+  domain::Amount arrived;
+  for (const domain::Transfer& one : tx->transfers) {
+    const bool is_its = one.asset == intent.terms.asset && one.to == intent.terms.payee;
+    if (is_its) arrived = arrived.plus(one.amount).value_or(arrived);
+  }
+  if (arrived != intent.terms.amount) said(arrived.decimal() + " has arrived");
+}
+
+ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish,
+                                             engine::Standing standing) {
   using engine::SuccessOffer;
   const std::uint64_t life = life_;
   const domain::IntentId id = wish.intent->id;
@@ -45,6 +64,7 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish)
   const auto offer =
       co_await engine.offer_success(is_stranger ? stranger() : caller(wish, "submit"), id);
   if (!offer) co_return;  // taken back a moment ago
+  check_success(standing);
   if (*offer == SuccessOffer::first && wish.told != Wish::Told::nobody) {
     watch_.say(2, text(id), "its success is told a second time");
   }
@@ -55,6 +75,7 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish)
     if (!is_stranger && wish.told == Wish::Told::client) {
       watch_.say(2, text(id), "who was told of its success is not told again");
     }
+    if (wish.is_untold) watch_.say(2, text(id), "nobody was told of its success, and nobody is");
     tally_.count("people", "success taken");
     co_return;
   }
@@ -64,6 +85,7 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish)
   }
   const bool is_written = wish.waited % 4 != 1;
   co_await engine.delivered(id, is_written);
+  wish.is_untold = !is_written && wish.told == Wish::Told::nobody;
   tally_.count("people", is_written ? "success told" : "success not written");
   if (is_written && wish.told == Wish::Told::nobody) {
     wish.told = is_stranger ? Wish::Told::stranger : Wish::Told::client;

@@ -66,6 +66,7 @@ void Watch::store_went_back() {
   went_back_ = true;
   halt_owed_ = halt_owed_by_process_ = false;
   promised_.clear();
+  asked_to_stop_.clear();
   forget_store();
 }
 
@@ -116,6 +117,7 @@ void Watch::committed(sql::Connection& db) {
   const Owners owners_before = owners_;
   const std::int64_t events_before = last_event_;
   read_chain(db);
+  chain_time_s_ = std::max(chain_time_s_, chain_.time_s());
   const std::vector<NewAttempt> attempts = read_attempts(db);
   for (const NewAttempt& one : attempts) check_state_at_signing(one);
   read_events(db, touched);
@@ -124,16 +126,19 @@ void Watch::committed(sql::Connection& db) {
   if (last_event_ != events_before || !attempts.empty()) read_slots(db);
   for (const std::int64_t row : touched) {
     Seen& seen = payments_[row];
+    const bool had_ended = domain::is_terminal(seen.state);
     seen = load(db, row);
     audit(db, row);
     check(db, row, seen);
+    if (!had_ended) check_end(seen);
+    check_budget(db, row, seen);
   }
 }
 
 void Watch::check(sql::Connection& db, std::int64_t row, const Seen& seen) {
   check_against_chain(seen);
   check_accepted(db, row, seen);
-  check_posted_amount(db, row, seen);
+  check_entries(db, row, seen);
 }
 
 void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
@@ -180,7 +185,8 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
   each(
       txn,
       "SELECT a.row, a.hash, a.kind, a.intent, a.slot, s.sequence, a.bytes, i.state,"
-      " i.publish_before_s FROM attempts a LEFT JOIN slots s ON s.row = a.slot"
+      " i.publish_before_s, a.max_fee, a.priority_fee, a.gas_limit FROM attempts a LEFT JOIN slots "
+      "s ON s.row = a.slot"
       " LEFT JOIN intents i ON i.row = a.intent WHERE a.row > $1 ORDER BY a.row",
       [&](const Row& row) {
         last_attempt_ = row.number(0);
@@ -197,6 +203,13 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
             one.intent = row.number(3);
             one.state_now = domain::intent_state_from(row.text(7)).value_or(IntentState::created);
             windows_[row.fixed<domain::TxHash>(1)] = row.number(8);
+          }
+          bytes_[sim::hash_of(row.blob(6))] = {one.intent, one.slot};
+          const domain::Fees& fees = tx->order.fees;
+          if (fees.max_fee != row.amount(9) || fees.priority_fee != row.amount(10) ||
+              fees.gas_limit != row.count(11)) {
+            say(6, one.account.value,
+                "bytes at number " + std::to_string(one.sequence) + " offer other fees than noted");
           }
         }
         tally_.count("attempts", row.text(2));
@@ -235,7 +248,8 @@ void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::i
 void Watch::read_slots(sql::Connection& db) {
   Txn txn(db);
   constexpr const char* sql =
-      "SELECT s.row, s.state, c.address, s.sequence FROM slots s"
+      "SELECT s.row, s.state, c.address, s.sequence, s.handed_over,"
+      " s.item IS NULL FROM slots s"
       " JOIN accounts c ON c.row = s.account";
   each(txn, sql, [&](const Row& row) {
     const auto state = domain::slot_state_from(row.text(1));
@@ -243,10 +257,12 @@ void Watch::read_slots(sql::Connection& db) {
     const auto known = slots_.find(row.number(0));
     if (known == slots_.end()) {
       tally_.count("numbers", "new > " + std::string(to_text(*state)));
-      slots_[row.number(0)] = {*state, {std::string(row.text(2))}, row.count(3)};
+      slots_[row.number(0)] = {
+          *state, {std::string(row.text(2))}, row.count(3), row.flag(4), row.flag(5)};
       check_new_number(db, row.number(0));
       return;
     }
+    known->second.handed_over = row.flag(4);
     domain::SlotState& before = known->second.state;
     if (before == *state) return;
     tally_.count("numbers", std::string(to_text(before)) + " > " + std::string(to_text(*state)));
@@ -254,6 +270,7 @@ void Watch::read_slots(sql::Connection& db) {
       say(5, "slot row " + std::to_string(row.number(0)),
           "released, and it was " + std::string(to_text(before)));
     }
+    if (*state == SlotState::consumed) check_used(known->second.account, known->second.sequence);
     before = *state;
   });
 }
@@ -264,8 +281,8 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
   each(
       txn,
       "SELECT id, state, reason, asset, bearer, version, coalesce(auth_nonce, ref), payee,"
-      " chain FROM intents"
-      " WHERE row = $1",
+      " chain, payer, amount, tx_hash, publish_before_s, coalesce(auth_before_s, 0), cancel_asked"
+      " FROM intents WHERE row = $1",
       [&](const Row& found) {
         out.id = found.fixed<domain::IntentId>(0);
         out.state = domain::intent_state_from(found.text(1)).value_or(IntentState::created);
@@ -276,6 +293,12 @@ Seen Watch::load(sql::Connection& db, std::int64_t row) const {
         out.moves_as = found.fixed<domain::Ref>(6);
         out.payee = domain::Address{std::string(found.text(7))};
         out.chain = domain::ChainId{std::string(found.text(8))};
+        out.payer = domain::Address{std::string(found.text(9))};
+        out.amount = found.amount(10);
+        out.tx_hash = found.maybe_fixed<domain::TxHash>(11);
+        out.publish_before_s = found.number(12);
+        out.auth_before_s = found.number(13);
+        out.cancel_asked = found.flag(14);
       },
       row);
   each(
@@ -339,6 +362,8 @@ void Watch::last_look(sql::Connection& db) {
   Txn txn(db);
   say_found(store::audit(txn, {}), "at the end: ");
   for (const auto& [row, seen] : payments_) check(db, row, seen);
+  check_gas(db);
+  check_asked();
 }
 
 std::uint64_t Watch::open_numbers() {

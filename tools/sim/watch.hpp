@@ -32,7 +32,13 @@ struct Seen {
   std::string reason;
   domain::ChainId chain;
   domain::AssetId asset;
+  domain::Address payer;
   domain::Address payee;
+  domain::Amount amount;
+  std::optional<domain::TxHash> tx_hash;
+  std::int64_t publish_before_s = 0;
+  std::int64_t auth_before_s = 0;  ///< 0: no payer has signed
+  bool cancel_asked = false;
   bool bearer = false;
   bool is_nameless = false;  ///< an outside sender has it, and told of no hash
   std::uint64_t version = 0;
@@ -69,6 +75,8 @@ class Watch {
   void signed_by(const Digest& digest, std::string who);
   /// The API answered with this version of an intent: it must never be less.
   void promised(const domain::IntentId& id, std::uint64_t version);
+  /// An operator who gave this payment up was told that this is on record.
+  void asked_to_stop(const domain::IntentId& id);
 
   /// The chain takes back these transactions, and called some of them final: what it says of
   /// payments that they moved value for, or that were signed at their numbers, counts no more.
@@ -95,6 +103,8 @@ class Watch {
   /// Moved value for this payment: how many canonical transactions.
   std::size_t moved(const Seen& seen) { return movers(seen).size(); }
   std::vector<domain::MinedTx> movers(const Seen& seen);
+  /// What they brought the payee of it.
+  domain::Amount arrived_of(const Seen& seen);
   /// Numbers given and neither used nor released; without those that nothing on the chain has used:
   /// what is not there cannot be read, and they are kept apart for ever.
   std::uint64_t open_numbers();
@@ -132,11 +142,26 @@ class Watch {
   bool is_gone(const domain::Address& account, std::uint64_t number) const;
   void read_note(std::string_view kind, std::string_view who, std::string_view reason);
   void check_new_number(sql::Connection& db, std::int64_t slot);
+  void check_room(sql::Connection& db, std::int64_t slot);
+  void check_turn(const domain::TxHash& hash);
   void check_signers(const std::vector<NewAttempt>& attempts, const Owners& before);
   void check_state_at_signing(const NewAttempt& one);
   void check_accepted(sql::Connection& db, std::int64_t intent, const Seen& seen);
-  void check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void forget_store();
+  // Of watch_money.cpp.
+  /// Its hold, its post and its void, leg by leg.
+  void check_entries(sql::Connection& db, std::int64_t intent, const Seen& seen);
+  void check_gas(sql::Connection& db);
+  // Of watch_ends.cpp.
+  /// It has just ended: what it was ended by holds on the chain.
+  void check_end(const Seen& seen);
+  void check_budget(sql::Connection& db, std::int64_t intent, const Seen& seen);
+  void check_settled_by(const Seen& seen);
+  /// This number has just been called used.
+  void check_used(const domain::Address& account, std::uint64_t number);
+  void check_asked();
+  void check_alarms(sql::Connection& db);
+  bool is_final(const domain::TxHash& hash);
 
   sim::ScriptedChain& chain_;
   const sim::OpaqueChain* sender_ = nullptr;
@@ -144,13 +169,25 @@ class Watch {
   Tally& tally_;
   std::map<std::int64_t, Seen> payments_;  ///< by their row
   std::map<domain::IntentId, std::uint64_t> promised_;
+  std::set<domain::IntentId> asked_to_stop_;
+  std::map<domain::IntentId, std::int64_t> known_since_s_;
+  std::int64_t chain_time_s_ = 0;  ///< the latest time any block had
   std::set<domain::TxHash> stored_;
   struct Number {
     domain::SlotState state{};
     domain::Address account;
     std::uint64_t sequence = 0;
+    bool handed_over = false;
+    bool is_own = false;  ///< the account's: no payment has it
   };
   std::map<std::int64_t, Number> slots_;
+  /// Stored bytes: whose payment's (0: the account's own), and where they stand.
+  struct Stored {
+    std::int64_t intent = 0;
+    std::int64_t slot = 0;
+  };
+  std::map<domain::TxHash, Stored> bytes_;
+  std::set<std::int64_t> posted_;  ///< slots of which any bytes have left
   std::map<domain::TxHash, std::int64_t> windows_;  ///< of pay bytes: their publish deadlines
   std::map<Digest, std::set<std::string>> signers_;  ///< two engines may sign the very same
   Owners owners_;  ///< who took each account over last

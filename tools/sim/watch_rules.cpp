@@ -7,9 +7,6 @@
 #include <map>
 #include <utility>
 
-#include <holdfast/domain/journal.hpp>
-
-#include "store/journal.hpp"
 #include "store/statements.hpp"
 
 namespace holdfast::campaign {
@@ -32,11 +29,38 @@ void Watch::signed_by(const Digest& digest, std::string who) {
 
 void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
   if (!stored_.contains(hash)) say(6, hash.hex(), "it was posted and is not stored");
+  check_turn(hash);
   const auto window = windows_.find(hash);
   if (window == windows_.end() || wall_s < window->second + late_s) return;
   say(0, hash.hex(),
       "it was posted " + std::to_string(wall_s - window->second) +
           " s past its publish deadline by the engine's own clock");
+}
+
+// A payment's bytes leave while it is wanted, and no number before those below it. What fills a gap
+// is not counted: it is posted by the account, whose rounds know nothing of the payments' line. Nor
+// is a number that was given back, and given again later than this one.
+void Watch::check_turn(const domain::TxHash& hash) {
+  const auto bytes = bytes_.find(hash);
+  const auto slot = bytes == bytes_.end() ? slots_.end() : slots_.find(bytes->second.slot);
+  if (slot == slots_.end()) return;
+  const Number& at = slot->second;
+  const auto payment = payments_.find(bytes->second.intent);
+  if (payment != payments_.end()) {
+    const bool ended = domain::is_terminal(payment->second.state);
+    const std::string why = ended ? "its payment has ended" : "its number was handed over";
+    if (at.handed_over || ended) say(0, hash.hex(), "it was posted, and " + why);
+  }
+  if (!posted_.insert(slot->first).second) return;
+  for (const auto& [row, below] : slots_) {
+    const bool waits =
+        below.state == domain::SlotState::reserved || below.state == domain::SlotState::signed_;
+    if (!waits || below.account != at.account || below.sequence >= at.sequence) continue;
+    if (below.is_own || row > slot->first || posted_.contains(row)) continue;
+    say(0, at.account.value,
+        "number " + std::to_string(at.sequence) + " was posted before number " +
+            std::to_string(below.sequence));
+  }
 }
 
 // ---- accounts and chains
@@ -115,6 +139,26 @@ void Watch::check_new_number(sql::Connection& db, std::int64_t slot) {
                 " was given, and the one below was used elsewhere: nobody has adopted it");
       },
       slot);
+  check_room(db, slot);
+}
+
+// What an account has under way is what its nodes keep. A number that was released is bound again
+// to the same payment all the same: what stands behind it waits for it.
+void Watch::check_room(sql::Connection& db, std::int64_t slot) {
+  Txn txn(db);
+  const auto open = store::number_of(
+      txn,
+      "SELECT coalesce((SELECT count(*) FROM slots o WHERE o.account = s.account AND o.row <= s.row"
+      " AND o.standing = 'open' AND o.item IS NOT NULL), 0) FROM slots s WHERE s.row = $1"
+      " AND s.item IS NOT NULL AND NOT EXISTS (SELECT 1 FROM slots b WHERE b.account = s.account"
+      "  AND b.sequence = s.sequence AND b.item = s.item AND b.row < s.row)"
+      " UNION ALL SELECT 0 LIMIT 1",
+      slot);
+  const auto most = static_cast<std::int64_t>(chain_.info().max_unconsumed);
+  if (open <= most) return;
+  say(0, "an account",
+      "it has " + std::to_string(open) + " numbers under way, and " + std::to_string(most) +
+          " are the most");
 }
 
 // ---- attempts
@@ -159,34 +203,6 @@ void Watch::check_accepted(sql::Connection& db, std::int64_t intent, const Seen&
         const auto hash = row.fixed<domain::TxHash>(0);
         if (chain_.was_taken(hash)) return;
         say(7, hash.hex(), "it is called accepted, and no node ever had it or said so");
-      },
-      intent);
-}
-
-// ---- money
-
-// What the journal's post says is what the chain's transaction brought.
-void Watch::check_posted_amount(sql::Connection& db, std::int64_t intent, const Seen& seen) {
-  if (!chain_counts(seen) || seen.state != IntentState::settled) return;
-  domain::Amount arrived;
-  for (const domain::MinedTx& tx : movers(seen)) {
-    for (const domain::Transfer& one : tx.transfers) {
-      if (one.asset != seen.asset || one.to != seen.payee) continue;
-      arrived = arrived.plus(one.amount).value_or(arrived);
-    }
-  }
-  Txn txn(db);
-  each(
-      txn, "SELECT legs FROM entries WHERE intent = $1 AND kind = 'post'",
-      [&](const Row& row) {
-        const auto legs = store::decode_legs(row.blob(0));
-        if (!legs) return say(4, text(seen.id), "its post cannot be read");
-        for (const domain::Leg& leg : *legs) {
-          if (leg.account != domain::payee_account(seen.payee)) continue;
-          if (!leg.amount.negative && leg.amount.magnitude == arrived) return;
-          say(9, text(seen.id),
-              "its post says " + leg.amount.decimal() + ", and " + arrived.decimal() + " arrived");
-        }
       },
       intent);
 }
