@@ -170,7 +170,9 @@ const MinedTx* View::lost_use() const {
 }
 
 bool View::use_is_final() const {
-  return (use() == Use::otherwise || use() == Use::canceled) && seen.authorization->is_final;
+  const bool is_final = seen.authorization && seen.authorization->is_final;
+  return (use() == Use::otherwise || use() == Use::canceled) &&
+         (is_final || planted(Tooth::use_not_final));
 }
 
 // Used by a final transaction that was read, and what that moved is no proof either way: nothing

@@ -79,7 +79,8 @@ void Broadcaster::each_due(const Lane& lane, See see) const {
   for (const auto& [sequence, waiting] : lane.ready) {
     if (left-- == 0) return;
     // Those below that are ready were passed already.
-    if (open != lane.open.end() && open->first < sequence) return;
+    const bool waits = open != lane.open.end() && open->first < sequence;
+    if (waits && !planted(Tooth::out_of_turn)) return;
     if (open != lane.open.end() && open->first == sequence) ++open;
     if (!see(sequence)) return;
   }

@@ -97,7 +97,8 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
   wanted->attempt.slot = slot.id;
   wanted->attempt.bytes = std::move(sealed->bytes);
   wanted->attempt.hash = sealed->hash;
-  wanted->attempt.fees = fees;
+  const bool notes = !planted(Tooth::fees_unnoted) || facts_.attempts.empty();
+  wanted->attempt.fees = notes ? fees : facts_.attempts.back().fees;
   wanted->attempt.stored_ms = core_.wall_ms();
   wanted->now_ms = core_.wall_ms();
   auto facts = co_await core_.parts.store.write(

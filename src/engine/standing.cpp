@@ -3,6 +3,7 @@
 // Must never: end a payment because somebody does not wait any more.
 #include <holdfast/domain/finality.hpp>
 #include <holdfast/domain/refs.hpp>
+#include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/errors.hpp"
 #include "engine/new_intent.hpp"
@@ -59,7 +60,9 @@ Standing standing_of(Core& core, const domain::Facts& facts) {
   if (facts.intent.state == domain::IntentState::confirming) {
     if (const auto hash = included_in(core, facts.intent)) return {facts.intent, hash, true};
   }
-  const bool moved = facts.intent.state == domain::IntentState::settled;
+  const bool moved =
+      facts.intent.state == domain::IntentState::settled ||
+      (planted(Tooth::told_too_early) && facts.intent.state == domain::IntentState::confirming);
   return {facts.intent, newest_hash(facts), moved};
 }
 

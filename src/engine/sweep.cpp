@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/teeth.hpp"
 #include "engine/core.hpp"
 #include "engine/join.hpp"
 #include "store/reads.hpp"
@@ -24,7 +25,9 @@ Awaitable<void> expire_unsigned(Core& core, std::int64_t& cursor) {
       });
   for (const domain::Intent& intent : found.expired) {
     Unit* const unit = core.unit(intent.terms.chain);
-    if (unit == nullptr || unit->view.latest_time_s() < intent.publish_before_s) continue;
+    const bool is_over = unit != nullptr && (planted(Tooth::expired_by_wall) ||
+                                             unit->view.latest_time_s() >= intent.publish_before_s);
+    if (!is_over) continue;
     store::Move cancel;
     cancel.id = intent.id;
     cancel.to = domain::IntentState::canceled;

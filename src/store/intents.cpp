@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 #include "store/desk.hpp"
 #include "store/events.hpp"
 #include "store/moves.hpp"
@@ -212,7 +213,7 @@ Result<domain::Facts> ask_cancel(Txn& txn, const domain::IntentId& id,
   // Asked already: only the request is new, so that its repetition gets its answer.
   if (intent.cancel_asked && !by.request) return std::move(*payment).facts();
   if (!intent.cancel_asked) {
-    intent.cancel_asked = true;
+    intent.cancel_asked = !planted(Tooth::stop_forgotten);
     save_standing(txn, payment->row, by.now_ms);
   }
   Event event;

@@ -260,7 +260,8 @@ void Mover::write_standing(const Transition& row) {
   }
   intent.state = row.to;
   intent.reason = move_.reason;
-  if (move_.tx_hash) intent.tx_hash = move_.tx_hash;
+  const bool keeps = planted(Tooth::old_hash_kept) && row.to == IntentState::settled;
+  if (move_.tx_hash && !keeps) intent.tx_hash = move_.tx_hash;
   // Taken back from confirming it goes on settling where it was; a claim, and an operator's sending
   // back after a review, start anew.
   const bool claimed = row.to == IntentState::settling && row.from != IntentState::confirming;

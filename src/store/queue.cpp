@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/reads.hpp"
 #include "store/writes.hpp"
 
@@ -25,7 +26,8 @@ Picked picked_from(const Row& row) {
   out.payment.row.has_job = true;
   out.deliveries = row.small_count(1) + 1;
   // It is visible and yet leased: that lease ran out.
-  out.lapsed_leases = row.small_count(2) + (row.flag(3) ? 1 : 0);
+  const bool lapsed = row.flag(3) || planted(Tooth::budget_by_nacks);
+  out.lapsed_leases = row.small_count(2) + (lapsed ? 1 : 0);
   out.payment.row.has_ref_found = row.flag(4);
   out.payment.row.intent = intent_from(row, 5);
   return out;

@@ -1,6 +1,7 @@
 // Which number a payment gets: rules 2 to 4 of section 3.
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/slots.hpp"
 #include "store/writes.hpp"
 
@@ -114,7 +115,8 @@ Result<Choice> choose(Txn& txn, const domain::ChainId& chain, const ReservationW
     // Counted only where it decides: an account may be full, or there are several to choose from.
     const bool counts = wish.candidates.size() > 1 || may_be_full(*view, wish.max_unconsumed);
     const std::uint32_t open = counts ? count_open(txn, *view) : 0;
-    const bool full = counts && open >= wish.max_unconsumed;
+    const bool full =
+        counts && open >= wish.max_unconsumed + (planted(Tooth::room_ignored) ? 1U : 0U);
     any_full = any_full || full;
     if (full) continue;
     if (!best || open < best->open) best = Choice{&candidate, *view, open};

@@ -2,6 +2,7 @@
 #include "store/statements.hpp"
 #include "store/writes.hpp"
 
+#include "base/teeth.hpp"
 #include "store/rows.hpp"
 
 namespace holdfast::store {
@@ -61,7 +62,7 @@ void note_delivered(Txn& txn, const domain::IntentId& id, bool written, std::int
     execute(txn,
             "UPDATE successes SET delivered_ms = $2 WHERE intent = $1 AND delivered_ms IS NULL",
             row->row, now_ms);
-  } else {
+  } else if (!planted(Tooth::untold_kept)) {
     execute(txn, "DELETE FROM successes WHERE intent = $1 AND delivered_ms IS NULL", row->row);
   }
 }
