@@ -160,7 +160,6 @@ class Watch {
   /// This number has just been called used.
   void check_used(const domain::Address& account, std::uint64_t number);
   void check_asked();
-  void check_alarms(sql::Connection& db);
   bool is_final(const domain::TxHash& hash);
 
   sim::ScriptedChain& chain_;

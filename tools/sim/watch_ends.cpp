@@ -91,24 +91,4 @@ void Watch::check_asked() {
   }
 }
 
-// Nobody would look at a payment that has ended.
-void Watch::check_alarms(sql::Connection& db) {
-  if (went_back_) return;
-  Txn txn(db);
-  for (const auto& [row, seen] : payments_) {
-    const bool ended = seen.state == IntentState::canceled || seen.state == IntentState::failed;
-    if (!ended || !seen.bearer || seen.auth_before_s == 0 || !chain_counts(seen)) continue;
-    for (const domain::MinedTx& tx : movers(seen)) {
-      const auto told = store::number_of(txn,
-                                         "SELECT EXISTS (SELECT 1 FROM events WHERE intent = $1"
-                                         " AND kind = 'alarm' AND tx_hash = $2)",
-                                         row, tx.hash);
-      if (told == 1) continue;
-      say(0, text(seen.id),
-          "it is " + std::string(to_text(seen.state)) + ", its authorization was used in " +
-              tx.hash.hex() + ", and nobody was told");
-    }
-  }
-}
-
 }  // namespace holdfast::campaign
