@@ -14,8 +14,8 @@
 #include "evm/endpoint_pool.hpp"
 #include "evm/http_rpc.hpp"
 #include "evm/secp.hpp"
-#include "support/timed_clock.hpp"
 #include "support/anvil.hpp"
+#include "support/timed_clock.hpp"
 
 using namespace holdfast;
 using namespace holdfast::evm;

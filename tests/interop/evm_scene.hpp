@@ -18,8 +18,8 @@
 #include "evm/methods/permit2.hpp"
 #include "evm/methods/transfer_authorization.hpp"
 #include "evm/secp.hpp"
-#include "support/timed_clock.hpp"
 #include "support/anvil.hpp"
+#include "support/timed_clock.hpp"
 
 namespace holdfast::evm::test {
 
