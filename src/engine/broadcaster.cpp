@@ -164,7 +164,9 @@ ports::Awaitable<void> Broadcaster::post_round(Lane& lane) {
     if (const char* const why = why_not(*lane.ready.at(sequence))) {
       lane.ready.at(sequence)->answer = ports::NotSent{why};
       lane.ready.erase(sequence);
-      continue;
+      // Those above it go when its number is out of their way, and not beside it.
+      if (stopped_) continue;
+      break;
     }
     const auto& member = round.members.emplace_back(sequence, lane.ready.at(sequence));
     lane.ready.erase(sequence);

@@ -2,6 +2,8 @@
 // same payload beside them. Exactly one of them may be told.
 // Must never: draw a chance: who asks first, and whether an answer is written, is known from how
 // often they have asked, so that nobody else's schedule changes.
+#include <utility>
+
 #include "people.hpp"
 
 namespace holdfast::campaign {
@@ -61,9 +63,14 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish,
   const std::uint64_t life = life_;
   const domain::IntentId id = wish.intent->id;
   const bool is_stranger = wish.waited % 3 == 0;
+  // Whoever is cut short here may have taken it: nothing is owed to the next one then.
+  const bool was_untold = std::exchange(wish.is_untold, false);
   const auto offer =
       co_await engine.offer_success(is_stranger ? stranger() : caller(wish, "submit"), id);
-  if (!offer) co_return;  // taken back a moment ago
+  if (!offer) {  // taken back a moment ago
+    wish.is_untold = was_untold;
+    co_return;
+  }
   check_success(standing);
   if (*offer == SuccessOffer::first && wish.told != Wish::Told::nobody) {
     watch_.say(2, text(id), "its success is told a second time");
@@ -75,7 +82,7 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish,
     if (!is_stranger && wish.told == Wish::Told::client) {
       watch_.say(2, text(id), "who was told of its success is not told again");
     }
-    if (wish.is_untold) watch_.say(2, text(id), "nobody was told of its success, and nobody is");
+    if (was_untold) watch_.say(2, text(id), "nobody was told of its success, and nobody is");
     tally_.count("people", "success taken");
     co_return;
   }

@@ -39,7 +39,8 @@ void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
 
 // A payment's bytes leave while it is wanted, and no number before those below it. What fills a gap
 // is not counted: it is posted by the account, whose rounds know nothing of the payments' line. Nor
-// is a number that was given back, and given again later than this one.
+// is a number that was given back, and given again later than this one; nor one that is reserved
+// and not signed yet: the line hears of it only when its delivery goes on, which may be a turn late.
 void Watch::check_turn(const domain::TxHash& hash) {
   const auto bytes = bytes_.find(hash);
   const auto slot = bytes == bytes_.end() ? slots_.end() : slots_.find(bytes->second.slot);
@@ -53,8 +54,7 @@ void Watch::check_turn(const domain::TxHash& hash) {
   }
   if (!posted_.insert(slot->first).second) return;
   for (const auto& [row, below] : slots_) {
-    const bool waits =
-        below.state == domain::SlotState::reserved || below.state == domain::SlotState::signed_;
+    const bool waits = below.state == domain::SlotState::signed_;
     if (!waits || below.account != at.account || below.sequence >= at.sequence) continue;
     if (below.is_own || row > slot->first || posted_.contains(row)) continue;
     say(0, at.account.value,
@@ -143,8 +143,10 @@ void Watch::check_new_number(sql::Connection& db, std::int64_t slot) {
 }
 
 // What an account has under way is what its nodes keep. A number that was released is bound again
-// to the same payment all the same: what stands behind it waits for it.
+// to the same payment all the same: what stands behind it waits for it. So is one whose final block
+// was taken back.
 void Watch::check_room(sql::Connection& db, std::int64_t slot) {
+  if (finality_broken_) return;
   Txn txn(db);
   const auto open = store::number_of(
       txn,
