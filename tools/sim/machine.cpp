@@ -221,6 +221,7 @@ void Machine::drain() {
 }
 
 void Machine::start_rival() {
+  watch.rival_starts();
   if (!up_ || old_ || stopping_) return;
   old_ = std::move(engine_);
   watch.forgive_halt();  // what only the first knew, the second does not

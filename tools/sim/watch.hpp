@@ -86,6 +86,8 @@ class Watch {
   void owe_halt(std::uint64_t from, bool is_called_final);
   /// The engine that ran has ended, or another has taken its place: what only it knew is gone.
   void forgive_halt();
+  /// Two engines post for the same accounts now, until the old one has noticed.
+  void rival_starts() { had_rival_ = true; }
   bool is_halt_owed() const { return halt_owed_ || halt_owed_by_process_; }
   /// A commit could not be looked at: the disk froze behind it, and the next opening looks at all.
   void missed(bool disk_is_frozen, const std::string& why);
@@ -206,6 +208,7 @@ class Watch {
   };
   std::map<domain::Address, std::vector<Range>> gone_numbers_;
   bool went_back_ = false;
+  bool had_rival_ = false;
   std::vector<Broken> broken_;
   std::function<void(std::string)> told_;
 };
