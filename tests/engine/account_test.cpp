@@ -87,6 +87,37 @@ TEST_CASE("account: bytes of a payment that is abandoned while they wait in line
   check_audit(rig);
 }
 
+TEST_CASE("account: what stands above bytes that are not sent waits for the noop at their number") {
+  Rig rig(by_hand());
+  rig.start();
+  // The first is not signed yet, so the others wait in line with their bytes.
+  for (int i = 0; i < 2; ++i) rig.signer.fail_next(ports::Unknown{"no answer", false});
+  const domain::Intent first = rig.create("one", rig.payout());
+  while (!rig.detail(first.id).slot) rig.world.run_for(10);
+  rig.world.run_for(100);
+  REQUIRE(rig.detail(first.id).attempts.empty());
+  rig.signer.fail_next(ports::Unknown{"no answer", false});
+  const domain::Intent second = rig.create("two", rig.payout());
+  for (int i = 0; i < 500 && rig.detail(second.id).attempts.empty(); ++i) rig.world.run_for(10);
+  const domain::Intent third = rig.create("three", rig.payout());
+  for (int i = 0; i < 500 && rig.detail(third.id).attempts.empty(); ++i) rig.world.run_for(10);
+  REQUIRE_FALSE(rig.detail(third.id).attempts.empty());
+  REQUIRE(rig.chain.posts().empty());
+  const Bytes bytes = rig.detail(third.id).attempts.front().bytes;
+  abandon(rig, second.id);
+  rig.mine_for(120);
+  const auto detail = rig.detail(second.id);
+  const auto noop = std::ranges::find(detail.attempts, AttemptKind::noop, &domain::Attempt::kind);
+  REQUIRE(noop != detail.attempts.end());
+  const auto& posts = rig.chain.posts();
+  const auto first_post_of = [&](const Bytes& of) {
+    return std::ranges::find(posts, of, &sim::PostRecord::bytes) - posts.begin();
+  };
+  CHECK(first_post_of(noop->bytes) < first_post_of(bytes));
+  CHECK(rig.state(third.id) == IntentState::settled);
+  check_audit(rig);
+}
+
 TEST_CASE("account: an abandoned payment that was mined all the same is settled, not failed") {
   Rig rig(by_hand());
   rig.start();
