@@ -40,8 +40,8 @@ void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
 // A payment's bytes leave while it is wanted, and no number before those below it. What fills a gap
 // is not counted: it is posted by the account, whose rounds know nothing of the payments' line. Nor
 // is a number that was given back, and given again later than this one; nor one that is reserved
-// and not signed yet: the line hears of it only when its delivery goes on, which may be a turn late. Two engines
-// know nothing of one another's line.
+// and not signed yet: the line hears of it only when its delivery goes on, which may be a turn
+// late. Two engines know nothing of one another's line.
 void Watch::check_turn(const domain::TxHash& hash) {
   const auto bytes = bytes_.find(hash);
   const auto slot = bytes == bytes_.end() ? slots_.end() : slots_.find(bytes->second.slot);
