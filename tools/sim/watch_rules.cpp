@@ -41,8 +41,9 @@ void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
 // is not counted: it is posted by the account, whose rounds know nothing of the payments' line. Nor
 // is a number that was given back, and given again later than this one; nor one that is reserved
 // and not signed yet: the line hears of it only when its delivery goes on, which may be a turn
-// late. Two engines know nothing of one another's line.
+// late. An old engine knows nothing of what a rival has done since.
 void Watch::check_turn(const domain::TxHash& hash) {
+  if (had_rival_) return;
   const auto bytes = bytes_.find(hash);
   const auto slot = bytes == bytes_.end() ? slots_.end() : slots_.find(bytes->second.slot);
   if (slot == slots_.end()) return;
@@ -53,7 +54,7 @@ void Watch::check_turn(const domain::TxHash& hash) {
     const std::string why = ended ? "its payment has ended" : "its number was handed over";
     if (at.handed_over || ended) say(0, hash.hex(), "it was posted, and " + why);
   }
-  if (!posted_.insert(slot->first).second || had_rival_) return;
+  if (!posted_.insert(slot->first).second) return;
   for (const auto& [row, below] : slots_) {
     const bool waits = below.state == domain::SlotState::signed_;
     if (!waits || below.account != at.account || below.sequence >= at.sequence) continue;
