@@ -48,7 +48,8 @@ void Clients::check_success(const engine::Standing& standing) {
   if (intent.terms.chain != chain_.info().id) return;
   if (!standing.hash || !chain_.was_mined(*standing.hash)) return said("no block has held it");
   const auto tx = chain_.mined(*standing.hash);
-  if (!tx || intent.state == domain::IntentState::settled) return;
+  // One that was mined anew, and reverts there, arrived in the block that was taken back.
+  if (!tx || !tx->succeeded || intent.state == domain::IntentState::settled) return;
   domain::Amount arrived;
   for (const domain::Transfer& one : tx->transfers) {
     const bool is_its = one.asset == intent.terms.asset && one.to == intent.terms.payee;
@@ -92,7 +93,8 @@ ports::Awaitable<void> Clients::take_success(engine::Engine& engine, Wish& wish,
   }
   const bool is_written = wish.waited % 4 != 1;
   co_await engine.delivered(id, is_written);
-  wish.is_untold = !is_written && wish.told == Wish::Told::nobody;
+  // One that is told again was told before, perhaps before a backup was put back.
+  wish.is_untold = !is_written && *offer == SuccessOffer::first;
   tally_.count("people", is_written ? "success told" : "success not written");
   if (is_written && wish.told == Wish::Told::nobody) {
     wish.told = is_stranger ? Wish::Told::stranger : Wish::Told::client;
