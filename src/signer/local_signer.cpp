@@ -221,7 +221,8 @@ Bytes LocalSigner::Keys::signature(const Entry& entry, std::size_t copy,
 
 // That the key is this account's was shown when it was added. That it still is that key, and that
 // nothing went wrong in between, is shown by signing twice, from two copies: the signature is a
-// function of key and digest. Recovering the signer would show the same, and takes twice as long.
+// function of key and digest. A fault that comes twice alike is not found; recovering the signer
+// would find it, and takes twice as long.
 boost::asio::awaitable<ports::Outcome<Bytes>> LocalSigner::sign(domain::Address account,
                                                                 Digest digest) {
   const auto* entry = keys_->find(account);
