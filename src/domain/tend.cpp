@@ -64,6 +64,8 @@ Tend tend_one(const OpenNumber& number, const Line& line) {
   if (is_idle(number)) return Tend::release;
   if (!is_signed_and_unconsumed(number.state)) return Tend::leave;
   if (number.handed_over || !number.item) return tend_own(number, line);
+  // What was signed there would pay beside what was signed at the number it has now.
+  if (number.is_left) return Tend::hand_over;
   switch (*number.item) {
     case IntentState::confirming:
     case IntentState::needs_review: return tend_waiting(number, line);

@@ -95,6 +95,7 @@ std::vector<domain::Tend> Keeper::plan(const std::vector<Open*>& numbers) {
     domain::OpenNumber number;
     number.state = slot.state;
     number.handed_over = slot.handed_over;
+    number.is_left = open->it.is_left;
     LastPost last = posts_[slot.id];
     if (open->it.item) {
       number.item = open->it.item->state;
@@ -181,7 +182,8 @@ Awaitable<void> Keeper::release(const Open& open) {
 
 Awaitable<void> Keeper::hand_over(const Open& open) {
   if (!open.it.item) co_return;
-  const char* const why = domain::is_terminal(open.it.item->state)
+  const char* const why = open.it.is_left ? "its payment has another number"
+                          : domain::is_terminal(open.it.item->state)
                               ? "its payment ended, and it was taken back"
                           : open.it.item->cancel_asked ? "cancel asked"
                                                        : "past its publish deadline";

@@ -116,7 +116,8 @@ Awaitable<void> load_watched(Core& core, Unit& unit) {
 
 }  // namespace
 
-// Its own transactions, and the one of somebody else it stands on.
+// Its own transactions, the one of somebody else it stands on, and what carries its ref: a process
+// that read those may have ended before they were final.
 Awaitable<bool> look_for(Core& core, Unit& unit, std::vector<domain::IntentId> ids) {
   for (std::size_t from = 0; from < ids.size(); from += page) {
     std::vector<Search> wanted;
@@ -128,6 +129,10 @@ Awaitable<bool> look_for(Core& core, Unit& unit, std::vector<domain::IntentId> i
       const auto& own = watched->hashes;
       if (cited && std::find(own.begin(), own.end(), *cited) == own.end()) {
         wanted.push_back({*cited, {ids[i], false}});
+      }
+      if (!watched->carriers) continue;
+      for (const domain::TxHash& hash : *watched->carriers) {
+        if (hash != cited) wanted.push_back({hash, {ids[i], false}});
       }
     }
     if (!co_await search(core, unit, std::move(wanted))) co_return false;

@@ -53,6 +53,11 @@ Watched* Watch::put(const domain::Facts& facts, std::int64_t mono_ms) {
     if (planted(Tooth::forget_replaced) && &attempt != &facts.attempts.back()) continue;
     if (by_hash_.emplace(*attempt.hash, intent.id).second) watched.hashes.push_back(*attempt.hash);
   }
+  if (!facts.ref_found_in.empty()) {
+    std::vector<domain::TxHash> carriers;
+    for (const domain::CarriesRef& one : facts.ref_found_in) carriers.push_back(one.hash);
+    watched.carriers = std::move(carriers);
+  }
   if (const auto key = key_of(intent)) by_authorization_[*key] = intent.id;
   return &watched;
 }

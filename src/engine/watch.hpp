@@ -25,6 +25,8 @@ struct Inclusion {
 struct Watched {
   domain::Intent intent;
   std::vector<domain::TxHash> hashes;        ///< of all its `pay` attempts
+  /// Transactions that carry its ref, and that the store knows nothing else of (rarely any).
+  Boxed<std::vector<domain::TxHash>> carriers;
   std::optional<domain::SlotId> slot;
   std::optional<std::int64_t> posted_mono_ms;  ///< newest post by this process
   std::uint64_t posted_height = 0;             ///< the chain's newest block then

@@ -275,6 +275,7 @@ struct OpenSlot {
   std::vector<domain::Attempt> attempts;
   std::optional<domain::Intent> item;
   bool item_leased = false;
+  bool is_left = false;  ///< the chain took it back, and its item has got another number since
 };
 
 struct BalanceRow {

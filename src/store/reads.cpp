@@ -61,6 +61,15 @@ std::string intents_where(std::string_view rest) {
       .append(rest);
 }
 
+// Only where a transaction was final may the item have a number after this one.
+bool has_later_number(Txn& txn, const SlotRow& row) {
+  if (row.slot.state != domain::SlotState::reconciliation_required) return false;
+  return number_of(txn,
+                   "SELECT EXISTS (SELECT 1 FROM slots WHERE item = $1 AND row > $2"
+                   " AND standing <> 'released')",
+                   *row.item_row, row.slot.id) != 0;
+}
+
 }  // namespace
 
 std::optional<domain::Intent> find_intent(Txn& txn, const domain::IntentId& id) {
@@ -116,14 +125,17 @@ IntentPage list_intents(Txn& txn, const ListFilter& filter) {
 
 WatchedPage<domain::Facts> watched(Txn& txn, const domain::ChainId& chain,
                                    const WatchedPlace& after, std::size_t limit) {
-  static const std::string sql =
-      std::string("SELECT i.row, i.chain, ").append(intent_columns).append(watched_rows);
+  static const std::string sql = std::string("SELECT i.row, i.chain, ")
+                                     .append(has_ref_found_column)
+                                     .append(intent_columns)
+                                     .append(watched_rows);
   WatchedPage<domain::Facts> out;
   std::vector<Payment> payments;
   out.next = walk_watched(txn, sql, chain, after, within(limit, most_watched), [&](const Row& row) {
     Payment& payment = payments.emplace_back();
     payment.row.row = row.number(0);
-    payment.row.intent = intent_from(row, 2);
+    payment.row.has_ref_found = row.flag(2);
+    payment.row.intent = intent_from(row, 3);
   });
   out.items.reserve(payments.size());
   for (Payment& payment : payments) {
@@ -153,6 +165,7 @@ std::vector<OpenSlot> open_slots(Txn& txn, const domain::ChainId& chain,
     if (row.item_row) {
       IntentRow item = load_intent_at(txn, *row.item_row);
       open.item_leased = item.receipt.has_value();
+      open.is_left = has_later_number(txn, row);
       open.item = std::move(item.intent);
     }
     open.slot = std::move(row.slot);

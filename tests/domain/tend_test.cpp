@@ -49,6 +49,22 @@ TEST_CASE("tend: a noop that is stuck is looked for, posted again or made dearer
   CHECK(alone(no_block) == Tend::leave);
 }
 
+// What was signed there must not run beside what was signed at the number its payment has now.
+TEST_CASE(
+    "tend: a number taken back by the chain, whose payment has another, goes to the account") {
+  for (const IntentState item : {IntentState::settling, IntentState::confirming,
+                                 IntentState::needs_review, IntentState::settled}) {
+    for (const FoundAt found : {FoundAt::not_asked, FoundAt::not_found, FoundAt::pending}) {
+      OpenNumber left = of(item, SlotState::reconciliation_required);
+      left.found = found;
+      left.is_left = true;
+      CHECK(tend(std::span(&left, 1), false).front() == Tend::hand_over);
+      left.handed_over = true;
+      CHECK(alone(left) == Tend::sign_noop);
+    }
+  }
+}
+
 TEST_CASE("tend: only the lowest is made dearer") {
   const std::vector<OpenNumber> line{quiet(of(IntentState::confirming), FoundAt::pending),
                                      quiet(handed(true, true), FoundAt::pending)};

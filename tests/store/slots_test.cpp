@@ -197,6 +197,15 @@ TEST_CASE("sequencer: a fresh number follows a foreign consumer, never a transac
     CHECK(fresh->slots_taken == 2);
     REQUIRE(fresh->earlier_slots.size() == 1);
     CHECK(fresh->earlier_slots[0].state == SlotState::consumed);
+    // Taken back with finality, it is open once more, and its payment's no longer.
+    const auto taken_back =
+        at.slot_move(fresh->earlier_slots[0], SlotState::reconciliation_required);
+    REQUIRE(at.move(taken_back).has_value());
+    const auto open =
+        at.db.read([](store::Txn& txn) { return store::open_slots(txn, chain, our_account, 10); });
+    REQUIRE(open.size() == 2);
+    CHECK(open[0].is_left);
+    CHECK(!open[1].is_left);
   }
   SUBCASE("our own") {
     consumed.consumer = paying_tx(now.intent, *now.attempts[0].hash, our_account, 0);

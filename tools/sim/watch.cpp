@@ -65,6 +65,7 @@ void Watch::missed(bool disk_is_frozen, const std::string& why) {
 void Watch::store_went_back() {
   went_back_ = true;
   halt_owed_ = halt_owed_by_process_ = false;
+  noted_final_.reset();
   promised_.clear();
   asked_to_stop_.clear();
   forget_store();

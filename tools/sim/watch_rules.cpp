@@ -86,12 +86,15 @@ void Watch::read_chain(sql::Connection& db) {
         halted_ = row.flag(1);
       },
       chain_.info().id);
+  if (gone_unread_ && noted_final_ >= *gone_unread_) halt_owed_ = true;
+  gone_unread_.reset();
   if (halted_) halt_owed_ = halt_owed_by_process_ = false;
   if (halted_ && !finality_broken_) say(0, "the chain", "it is halted, and nothing final is gone");
 }
 
 void Watch::owe_halt(std::uint64_t from, bool is_called_final) {
   if (halted_) return;
+  if (!noted_final_) gone_unread_ = std::min(gone_unread_.value_or(from), from);
   halt_owed_ = halt_owed_ || noted_final_ >= from;
   halt_owed_by_process_ = halt_owed_by_process_ || is_called_final;
 }

@@ -27,6 +27,7 @@ struct OpenNumber {
   SlotState state = SlotState::reserved;
   bool handed_over = false;
   std::optional<IntentState> item;  ///< empty: the account's own
+  bool is_left = false;  ///< taken back by the chain, and its payment has got another since
   bool is_unwanted = false;  ///< past its payment's deadline by chain time, or cancel asked
   bool has_noop = false;
   bool noop_is_out = false;  ///< the newest noop was posted, and not provably kept back
