@@ -114,7 +114,15 @@ Awaitable<Delivery::Flow> Delivery::seal_and_store(domain::Fees fees) {
   co_return flow;
 }
 
+// The one act that no write checks. What was written of the payment since its facts were read is
+// told to those that wait in the line, so whoever was still asking questions looks here.
 Awaitable<Delivery::Flow> Delivery::on(domain::step::Post step) {
+  const Watched* const known = unit_.watch.find(facts_.intent.id);
+  if (known == nullptr || known->intent.version > facts_.intent.version) {
+    if (co_await read_again() == Flow::done) co_return Flow::done;
+    core_.changed(facts_);
+    co_return Flow::again;
+  }
   const domain::Attempt* const stored = attempt(step.attempt);
   ensure(stored != nullptr && stored->hash && !stored->bytes.empty() && facts_.slot,
          "only stored bytes are posted");

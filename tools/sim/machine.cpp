@@ -135,7 +135,7 @@ Machine::~Machine() {
   if (has_process()) die(End::process);
 }
 
-bool Machine::boot() {
+std::string Machine::boot() {
   store::StoreOptions options;
   options.waiters = world.executor();
   options.runner = world.executor();
@@ -145,11 +145,11 @@ bool Machine::boot() {
                                             options);
   } catch (const store::StoreUnavailable& error) {
     if (error.cause() == sql::Cause::corrupt) watch.say(2, "the store", error.what());
-    return false;
+    return error.what();
   }
   engine_ = make_engine();
   spawn_start(*engine_);
-  return true;
+  return {};
 }
 
 std::unique_ptr<engine::Engine> Machine::make_engine() {

@@ -31,8 +31,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// Opens the store and begins to start the engine. False: it could not be opened now.
-  bool boot();
+  /// Opens the store and begins to start the engine. Why it could not be opened now; else empty.
+  std::string boot();
   /// Running, and to be asked. Null before it has started and after it has ended.
   engine::Engine* engine() { return up_ ? engine_.get() : nullptr; }
   /// Running, and its store can be read.

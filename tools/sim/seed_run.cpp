@@ -121,8 +121,9 @@ class SeedRun {
         blows_.ended();
       }
       if (blows_.may_boot()) {
-        had_process_ = machine_.boot();
-        story_.note(had_process_ ? "the process starts" : "the process cannot start");
+        const std::string why_not = machine_.boot();
+        had_process_ = why_not.empty();
+        story_.note(had_process_ ? "the process starts" : "the process cannot start: " + why_not);
         if (!had_process_) blows_.boot_later();
       }
     }

@@ -186,8 +186,8 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
   each(
       txn,
       "SELECT a.row, a.hash, a.kind, a.intent, a.slot, s.sequence, a.bytes, i.state,"
-      " i.publish_before_s, a.max_fee, a.priority_fee, a.gas_limit FROM attempts a LEFT JOIN slots "
-      "s ON s.row = a.slot"
+      " i.publish_before_s, a.max_fee, a.priority_fee, a.gas_limit, i.id FROM attempts a"
+      " LEFT JOIN slots s ON s.row = a.slot"
       " LEFT JOIN intents i ON i.row = a.intent WHERE a.row > $1 ORDER BY a.row",
       [&](const Row& row) {
         last_attempt_ = row.number(0);
@@ -214,8 +214,8 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
           }
         }
         tally_.count("attempts", row.text(2));
-        if (told_ && !row.null(1)) {
-          told_((row.null(3) ? "an account" : text(load(db, row.number(3)).id)) + " attempt " +
+        if (told_ && !row.null(1) && !row.null(5)) {
+          told_((row.null(3) ? "an account" : text(row.fixed<domain::IntentId>(12))) + " attempt " +
                 std::string(row.text(2)) + " at number " + std::to_string(row.number(5)) + " " +
                 row.fixed<domain::TxHash>(1).hex());
         }

@@ -50,9 +50,7 @@ void Watch::check_turn(const domain::TxHash& hash) {
   const Number& at = slot->second;
   const auto payment = payments_.find(bytes->second.intent);
   if (payment != payments_.end()) {
-    // The bytes of one that is settled may leave once more, from a delivery that was slow to hear.
-    const bool ended =
-        domain::is_terminal(payment->second.state) && payment->second.state != IntentState::settled;
+    const bool ended = domain::is_terminal(payment->second.state);
     const std::string why = ended ? "its payment has ended" : "its number was handed over";
     if (at.handed_over || ended) say(0, hash.hex(), "it was posted, and " + why);
   }
