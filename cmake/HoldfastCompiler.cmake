@@ -36,9 +36,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
-# "address,undefined" or "thread"; see the presets asan and tsan.
+# "address,undefined" or "thread"; see the presets asan and tsan. With "fuzzer-no-link" the objects
+# tell libFuzzer where they have been: one build serves the tests and tools/fuzz.
 set(HOLDFAST_SANITIZE "" CACHE STRING "Sanitizers to build with, comma-separated")
 if(HOLDFAST_SANITIZE)
+  set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
   add_compile_options(-fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HOLDFAST_SANITIZE})

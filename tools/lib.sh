@@ -3,7 +3,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools=$root/tools
-presets='dev release asan tsan fuzz'
+presets='dev release asan tsan'
 
 # say <text…>: one line of progress.
 say() { printf '%s\n' "$*"; }
