@@ -55,6 +55,7 @@ Watched* Watch::put(const domain::Facts& facts, std::int64_t mono_ms) {
   }
   if (!facts.ref_found_in.empty()) {
     std::vector<domain::TxHash> carriers;
+    carriers.reserve(facts.ref_found_in.size());
     for (const domain::CarriesRef& one : facts.ref_found_in) carriers.push_back(one.hash);
     watched.carriers = std::move(carriers);
   }
