@@ -115,6 +115,16 @@ TEST_CASE("reads: watched payments come page by page, state by state, oldest fir
                                           payout(2).intent.id};
   CHECK(seen == expected);
   CHECK(attempts == 1);
+  // What carries a payment's ref comes with it: a process may have ended since it was read.
+  const store::RefFound carried{
+      chain, our_account, {7}, desk.facts(payout(3).intent.id).intent.ref, tx_hash(9), desk.now_ms};
+  db.write([&](store::Txn& txn) { return store::note_ref_found(txn, carried); });
+  const auto all = db.read([](store::Txn& txn) { return store::watched(txn, chain, {}, 10); });
+  for (const Facts& each : all.items) {
+    const bool is_carried = each.intent.id == payout(3).intent.id;
+    REQUIRE(each.ref_found_in.size() == (is_carried ? 1 : 0));
+    if (is_carried) CHECK(each.ref_found_in[0].hash == tx_hash(9));
+  }
   // Another chain's rows are looked at, and not shown.
   const auto elsewhere = db.read(
       [](store::Txn& txn) { return store::watched(txn, domain::ChainId{"eip155:1"}, {}, 10); });

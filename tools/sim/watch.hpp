@@ -192,9 +192,9 @@ class Watch {
   std::map<domain::TxHash, std::int64_t> windows_;  ///< of pay bytes: their publish deadlines
   std::map<Digest, std::set<std::string>> signers_;  ///< two engines may sign the very same
   Owners owners_;  ///< who took each account over last
-  /// The store's newest final block. Empty: it was put back, and nobody has opened it yet; from
-  /// which height on the chain has taken blocks back meanwhile.
+  /// The store's newest final block. Empty: it was put back, and nobody has opened it yet.
   std::optional<std::uint64_t> noted_final_ = 0;
+  /// From which height on the chain took blocks back while that was so.
   std::optional<std::uint64_t> gone_unread_;
   bool halted_ = false;
   bool halt_owed_ = false;
