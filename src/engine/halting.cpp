@@ -125,6 +125,11 @@ Awaitable<void> halt_if_restored(Core& core, Unit& unit) {
 Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   const store::ChainRecord record = co_await core.parts.store.read(
       [id = unit.id()](store::Txn& txn) { return store::chain_record(txn, id); });
+  // Halted while the store took no writes: nobody else asks again.
+  if (!unit.halted.empty() && record.halted.empty()) {
+    co_await halt(core, unit, unit.halted);
+    co_return true;
+  }
   // Cut short by a crash, perhaps; it finds nothing to do the second time. Without a final block on
   // record the chain was acknowledged, or is new here.
   if (!unit.halted.empty() || !record.final_block) co_await look_again_at_consumed(core, unit);
@@ -194,11 +199,14 @@ Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, s
     co_return refuse(EngineError::unknown_chain, "no such chain: " + chain.value);
   const store::Signature by{who.id.value, std::move(reason),
                             request_of_key(who, "acknowledge/" + chain.value), core->wall_ms(), 0};
-  const auto done = co_await core->parts.store.write(
-      [chain, by](store::Txn& txn) { return store::acknowledge_chain(txn, chain, by); });
+  // Halted in memory alone, its write has failed so far: what is acknowledged is on record, too.
+  const auto done =
+      co_await core->parts.store.write([chain, by, halted = unit->halted](store::Txn& txn) {
+        if (!halted.empty()) store::halt_chain(txn, chain, halted, by.now_ms);
+        return store::acknowledge_chain(txn, chain, by);
+      });
   if (done && *done) co_return true;
-  // Halted in memory alone: its write has failed so far, and is not wanted any more.
-  if (!done && unit->halted.empty()) {
+  if (!done) {
     const bool calm = done.error().code == store::StoreError::not_found;
     co_return calm ? refuse(EngineError::wrong_state, chain.value + " is not halted")
                    : at_the_face(done.error());

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "rig.hpp"
+#include "store/reads.hpp"
+#include "store/statements.hpp"
 
 using namespace holdfast;
 using domain::IntentState;
@@ -148,4 +150,68 @@ TEST_CASE("F7: the next process knows the final block that a payment ended by") 
     CHECK(quarantined(rig, paid) == 1);
     testing::check_audit(rig);
   }
+}
+
+namespace {
+
+// What was final is taken back while nobody follows the chain, and noticed while the disk is full.
+void halt_on_full_disk(Rig& rig) {
+  rig.start();
+  const auto paid = settled_payouts(rig, 1);
+  rig.mine_for(15);
+  rig.chain.script().set_down(true);
+  rig.world.run_for(20'000);
+  REQUIRE_FALSE(rig.engine->chains().front().usable);
+  rig.chain.reorg(20, sim::ScriptedChain::Fate::dropped);
+  rig.chain.mine(25);
+  rig.disk.fill_up();
+  rig.chain.script().set_down(false);
+  REQUIRE(rig.world.run_until([&] { return is_halted(rig); }, 30'000));
+}
+
+std::int64_t halts_on_record(Rig& rig) {
+  return rig.read([](store::Txn& txn) {
+    return store::number_of(
+        txn, "SELECT count(*) FROM events WHERE kind = 'chain' AND reason LIKE '% halted: %'");
+  });
+}
+
+RigOptions by_hand_on_disk() {
+  RigOptions options;
+  options.block_ms = 0;
+  options.on_disk = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("F7: a chain halted while the disk was full is halted on record, and after a restart") {
+  Rig rig(by_hand_on_disk());
+  halt_on_full_disk(rig);
+  CHECK(halts_on_record(rig) == 0);
+  rig.disk.make_room();
+  rig.world.run_for(10'000);
+  CHECK(halts_on_record(rig) == 1);
+  rig.crash();
+  rig.world.run_for(10'000);
+  CHECK(is_halted(rig));
+  testing::check_audit(rig);
+}
+
+TEST_CASE("F7: a chain halted in memory alone is acknowledged on record, once") {
+  Rig rig(by_hand_on_disk());
+  halt_on_full_disk(rig);
+  REQUIRE(halts_on_record(rig) == 0);
+  const auto ann = rig.by("ann");
+  const domain::ChainId chain = rig.chain.info().id;
+  rig.disk.make_room();
+  const auto first = rig.run(rig.engine->acknowledge(ann, chain, "looked"));
+  REQUIRE(first.has_value());
+  CHECK_FALSE(*first);
+  CHECK(halts_on_record(rig) == 1);
+  const auto again = rig.run(rig.engine->acknowledge(ann, chain, "looked"));
+  REQUIRE(again.has_value());
+  CHECK(*again);
+  rig.world.run_for(10'000);
+  CHECK_FALSE(is_halted(rig));
 }

@@ -84,6 +84,7 @@ void Watch::opened(sql::Connection& db) {
   Txn txn(db);
   const auto rows_before = std::exchange(payments_, {});
   const auto stored_before = stored_;
+  read_halts(db);  // behind the newest event that was seen
   forget_store();
   say_found(store::audit(txn, {}), "after opening: ");
   std::set<std::int64_t> touched;

@@ -140,6 +140,8 @@ class Watch {
   void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
   // Of watch_rules.cpp.
   void read_chain(sql::Connection& db);
+  void read_halts(sql::Connection& db);
+  void was_halted();
   /// The chain took back what had used this number finally.
   bool is_gone(const domain::Address& account, std::uint64_t number) const;
   void read_note(std::string_view kind, std::string_view who, std::string_view reason);

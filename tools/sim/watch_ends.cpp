@@ -34,8 +34,10 @@ void Watch::check_end(const Seen& seen) {
       seen.reason == "authorization_canceled" || seen.reason == "authorization_used_otherwise";
   const bool was_asked = seen.state == IntentState::failed && seen.bearer && !seen.numbers.empty();
   if (!is_by_use && !was_asked) return;
+  // Whatever is not final by then can only be a cancel, which a payer may send at any time.
+  if (was_asked && chain_.final_time_s() >= seen.auth_before_s) return;
   const auto use = chain_.used_in(seen.asset, seen.payer, {seen.moves_as.value});
-  if (use ? is_final(*use) : was_asked && chain_.final_time_s() >= seen.auth_before_s) return;
+  if (use && is_final(*use)) return;
   say(7, text(seen.id),
       "it is " + std::string(to_text(seen.state)) + " for " + seen.reason +
           ", and its authorization can still be used");

@@ -41,7 +41,8 @@ void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
 // is not counted: it is posted by the account, whose rounds know nothing of the payments' line. Nor
 // is a number that was given back, and given again later than this one; nor one that is reserved
 // and not signed yet: the line hears of it only when its delivery goes on, which may be a turn
-// late. An old engine knows nothing of what a rival has done since.
+// late. One that the chain has used waits for nobody. An old engine knows nothing of what a rival
+// has done since.
 void Watch::check_turn(const domain::TxHash& hash) {
   if (had_rival_) return;
   const auto bytes = bytes_.find(hash);
@@ -55,10 +56,12 @@ void Watch::check_turn(const domain::TxHash& hash) {
     if (at.handed_over || ended) say(0, hash.hex(), "it was posted, and " + why);
   }
   if (!posted_.insert(slot->first).second) return;
+  const std::uint64_t used = chain_.count(at.account);
   for (const auto& [row, below] : slots_) {
     const bool waits = below.state == domain::SlotState::signed_;
     if (!waits || below.account != at.account || below.sequence >= at.sequence) continue;
     if (below.is_own || row > slot->first || posted_.contains(row)) continue;
+    if (below.sequence < used) continue;
     say(0, at.account.value,
         "number " + std::to_string(at.sequence) + " was posted before number " +
             std::to_string(below.sequence));
@@ -71,6 +74,7 @@ void Watch::read_note(std::string_view kind, std::string_view who, std::string_v
   if (kind == "account" && reason.find(" taken over, epoch ") != std::string_view::npos) {
     owners_[domain::Address{std::string(reason.substr(0, reason.find(' ')))}] = who;
   }
+  if (kind == "chain" && reason.find(" halted: ") != std::string_view::npos) was_halted();
 }
 
 void Watch::read_chain(sql::Connection& db) {
@@ -86,8 +90,20 @@ void Watch::read_chain(sql::Connection& db) {
       chain_.info().id);
   if (gone_unread_ && noted_final_ >= *gone_unread_) halt_owed_ = true;
   gone_unread_.reset();
-  if (halted_) halt_owed_ = halt_owed_by_process_ = false;
-  if (halted_ && !finality_broken_) say(0, "the chain", "it is halted, and nothing final is gone");
+  if (halted_) was_halted();
+}
+
+// Also one that was acknowledged in the same commit, or in one that nobody looked at.
+void Watch::read_halts(sql::Connection& db) {
+  Txn txn(db);
+  each(
+      txn, "SELECT who, reason FROM events WHERE seq > $1 AND intent IS NULL AND kind = 'chain'",
+      [&](const Row& row) { read_note("chain", row.text(0), row.text(1)); }, last_event_);
+}
+
+void Watch::was_halted() {
+  halt_owed_ = halt_owed_by_process_ = false;
+  if (!finality_broken_) say(0, "the chain", "it is halted, and nothing final is gone");
 }
 
 void Watch::owe_halt(std::uint64_t from, bool is_called_final) {
