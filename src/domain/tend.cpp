@@ -79,10 +79,7 @@ Tend tend_one(const OpenNumber& number, const Line& line) {
 
 // After this tending, is the number out of the way of those above it?
 bool is_out(const OpenNumber& number, Tend what) {
-  if (what == Tend::sign_noop || what == Tend::post_noop || what == Tend::post_pay ||
-      what == Tend::release) {
-    return true;
-  }
+  if (posts(what) || what == Tend::release) return true;
   return number.state == SlotState::broadcast ||
          number.state == SlotState::reconciliation_required || number.noop_is_out;
 }
@@ -90,6 +87,11 @@ bool is_out(const OpenNumber& number, Tend what) {
 }  // namespace
 
 std::string_view to_text(Tend what) { return text_of(tend_texts, what); }
+
+bool posts(Tend what) {
+  return what == Tend::sign_noop || what == Tend::post_noop || what == Tend::dearer_noop ||
+         what == Tend::post_pay;
+}
 
 std::vector<Tend> tend(std::span<const OpenNumber> numbers, bool is_stuck) {
   std::vector<Tend> out;

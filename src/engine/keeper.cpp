@@ -142,31 +142,34 @@ Awaitable<void> Keeper::tend(std::vector<Open>& open) {
     co_await look_for(std::move(unknown));
     acts = plan(ahead);
   }
+  bool in_order = true;
   for (std::size_t i = 0; i < acts.size() && is_wanted(core_, unit_); ++i) {
-    co_await act(*ahead[i], acts[i]);
+    // What is above was planned for when this one is out of its way: with a later round, then.
+    if (in_order || !domain::posts(acts[i])) in_order &= co_await act(*ahead[i], acts[i]);
   }
 }
 
-Awaitable<void> Keeper::act(Open& open, domain::Tend what) {
+Awaitable<bool> Keeper::act(Open& open, domain::Tend what) {
   using domain::Tend;
-  if (what == Tend::leave || what == Tend::look) co_return;
+  if (what == Tend::leave || what == Tend::look) co_return true;
   log::info("tend", {{"account", account_.address.value},
                      {"sequence", open.it.slot.sequence.value},
                      {"what", domain::to_text(what)}});
   switch (what) {
     case Tend::hand_over: co_await hand_over(open); break;
-    case Tend::sign_noop: co_await sign_noop(open, false); break;
     case Tend::dearer_noop: co_await sign_noop(open, true); break;
-    case Tend::post_noop: co_await post_noop(open); break;
-    case Tend::post_pay: co_await post_pay(open); break;
-    case Tend::release: co_await release(open); break;
+    case Tend::sign_noop: co_return co_await sign_noop(open, false);
+    case Tend::post_noop: co_return co_await post_noop(open);
+    case Tend::post_pay: co_return co_await post_pay(open);
+    case Tend::release: co_return co_await release(open);
     case Tend::leave:
     case Tend::look: break;
   }
+  co_return true;
 }
 
 // A delivery that signs there first is not disturbed: the store refuses then.
-Awaitable<void> Keeper::release(const Open& open) {
+Awaitable<bool> Keeper::release(const Open& open) {
   const store::SlotMove move{open.it.slot.id,
                              account_.epoch,
                              open.it.slot.state,
@@ -178,6 +181,7 @@ Awaitable<void> Keeper::release(const Open& open) {
       [move](store::Txn& txn) { return store::move_slot(txn, move); });
   if (!moved) core_.refused(moved.error());
   co_await tell(open.it.slot.item);
+  co_return moved.has_value();
 }
 
 Awaitable<void> Keeper::hand_over(const Open& open) {

@@ -41,13 +41,14 @@ class Keeper {
   Awaitable<void> look_for(std::vector<Open*> numbers);
   Awaitable<void> tend(std::vector<Open>& open);
   std::vector<domain::Tend> plan(const std::vector<Open*>& numbers);
-  Awaitable<void> act(Open& open, domain::Tend what);
-  Awaitable<void> release(const Open& open);
+  /// False: its number stands in the way of those above it still.
+  Awaitable<bool> act(Open& open, domain::Tend what);
+  Awaitable<bool> release(const Open& open);
   Awaitable<void> hand_over(const Open& open);
   Awaitable<void> fill_gaps();
 
-  // noops.cpp
-  Awaitable<void> sign_noop(Open& open, bool dearer);
+  // noops.cpp. True: bytes were put to a node, which may have them.
+  Awaitable<bool> sign_noop(Open& open, bool dearer);
   Awaitable<std::optional<domain::Attempt>> seal_noop(domain::Sequence at, domain::Fees fees);
   /// Empty and not at the ceiling: nobody quotes now.
   struct NoopFees {
@@ -55,9 +56,9 @@ class Keeper {
     bool at_ceiling = false;
   };
   Awaitable<NoopFees> noop_fees(const std::vector<domain::Attempt>& attempts, domain::SlotId slot);
-  Awaitable<void> post_noop(const Open& open);
-  Awaitable<void> post_pay(const Open& open);
-  Awaitable<void> post(const domain::Attempt& attempt, domain::SlotId slot);
+  Awaitable<bool> post_noop(const Open& open);
+  Awaitable<bool> post_pay(const Open& open);
+  Awaitable<bool> post(const domain::Attempt& attempt, domain::SlotId slot);
   /// Whoever holds this number in memory hears of its change.
   Awaitable<void> tell(const std::optional<domain::IntentId>& item);
 

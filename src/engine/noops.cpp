@@ -69,11 +69,11 @@ Awaitable<std::optional<domain::Attempt>> Keeper::seal_noop(domain::Sequence at,
   co_return out;
 }
 
-Awaitable<void> Keeper::sign_noop(Open& open, bool dearer) {
+Awaitable<bool> Keeper::sign_noop(Open& open, bool dearer) {
   const domain::Slot& slot = open.it.slot;
   const NoopFees offer = co_await noop_fees(open.it.attempts, slot.id);
   const std::optional<domain::Fees>& fees = offer.fees;
-  if (!fees && !offer.at_ceiling) co_return;  // nobody quotes now
+  if (!fees && !offer.at_ceiling) co_return false;  // nobody quotes now
   if (!fees) {
     // At the ceiling nothing is dropped: the newest bytes go out again, and a person hears of it.
     const std::int64_t now_ms = core_.parts.clock.mono_ms();
@@ -83,11 +83,10 @@ Awaitable<void> Keeper::sign_noop(Open& open, bool dearer) {
       core_.alarm("fee_ceiling",
                   {{"account", account_.address.value}, {"sequence", slot.sequence.value}});
     }
-    if (dearer) co_await post_noop(open);
-    co_return;
+    co_return dearer&& co_await post_noop(open);
   }
   auto noop = co_await seal_noop(slot.sequence, *fees);
-  if (!noop) co_return;
+  if (!noop) co_return false;
   const store::NoopToStore wanted{slot.id, account_.epoch, *noop, core_.wall_ms()};
   const auto stored = co_await core_.parts.store.write(
       [wanted](store::Txn& txn) { return store::store_noop(txn, wanted); });
@@ -96,28 +95,30 @@ Awaitable<void> Keeper::sign_noop(Open& open, bool dearer) {
     log::info("noop_not_stored", {{"account", account_.address.value},
                                   {"sequence", slot.sequence.value},
                                   {"why", stored.error().detail}});
-    co_return;
+    co_return false;
   }
   ++core_.stats.attempts_stored;
   noop->id = *stored;
   noop->slot = slot.id;
   open.it.attempts.push_back(*noop);
-  co_await post(open.it.attempts.back(), slot.id);
+  const bool is_out = co_await post(open.it.attempts.back(), slot.id);
   co_await tell(slot.item);
+  co_return is_out;
 }
 
-Awaitable<void> Keeper::post_noop(const Open& open) {
+Awaitable<bool> Keeper::post_noop(const Open& open) {
   const domain::Attempt* noop = newest_of(open.it.attempts, domain::AttemptKind::noop, true);
   if (noop == nullptr) noop = newest_of(open.it.attempts, domain::AttemptKind::noop, false);
-  if (noop == nullptr) co_return;
-  co_await post(*noop, open.it.slot.id);
+  if (noop == nullptr) co_return false;
+  const bool is_out = co_await post(*noop, open.it.slot.id);
   co_await tell(open.it.slot.item);
+  co_return is_out;
 }
 
 // Asked of the store once more: an ended payment's bytes, and those of a number handed over since,
 // are never posted again.
-Awaitable<void> Keeper::post_pay(const Open& open) {
-  if (!open.it.item) co_return;
+Awaitable<bool> Keeper::post_pay(const Open& open) {
+  if (!open.it.item) co_return false;
   const auto facts = co_await core_.parts.store.read(
       [id = open.it.item->id](store::Txn& txn) { return store::find_facts(txn, id); });
   const bool wanted =
@@ -125,18 +126,19 @@ Awaitable<void> Keeper::post_pay(const Open& open) {
       !facts->intent.cancel_asked && facts->slot && facts->slot->id == open.it.slot.id &&
       !facts->slot->handed_over &&
       std::max(core_.wall_ms() / 1000, unit_.view.latest_time_s()) < facts->intent.publish_before_s;
-  if (!wanted) co_return;
+  if (!wanted) co_return false;
   const domain::Attempt* pay = newest_of(open.it.attempts, domain::AttemptKind::pay, true);
   if (pay == nullptr) pay = newest_of(open.it.attempts, domain::AttemptKind::pay, false);
-  if (pay == nullptr) co_return;
+  if (pay == nullptr) co_return false;
   // Before the call: nobody may take it for stuck while it is on its way.
   unit_.watch.posted(open.it.item->id, core_.parts.clock.mono_ms(), unit_.view.heights().latest);
-  co_await post(*pay, open.it.slot.id);
+  const bool is_out = co_await post(*pay, open.it.slot.id);
   co_await tell(open.it.slot.item);
+  co_return is_out;
 }
 
-Awaitable<void> Keeper::post(const domain::Attempt& attempt, domain::SlotId slot) {
-  if (!unit_.halted.empty()) co_return;  // since this round began
+Awaitable<bool> Keeper::post(const domain::Attempt& attempt, domain::SlotId slot) {
+  if (!unit_.halted.empty()) co_return false;  // since this round began
   const domain::AttemptId id = attempt.id;
   const auto answer = co_await unit_.chain.post(attempt.bytes, *attempt.hash);
   const domain::PostAnswer meaning = note_post(core_, unit_, std::nullopt, answer);
@@ -149,6 +151,7 @@ Awaitable<void> Keeper::post(const domain::Attempt& attempt, domain::SlotId slot
   const store::PostRecord record = post_record(core_, id, meaning);
   co_await core_.parts.store.write(
       [record](store::Txn& txn) { return store::record_post(txn, record); });
+  co_return meaning != domain::PostAnswer::not_sent;
 }
 
 Awaitable<void> Keeper::tell(const std::optional<domain::IntentId>& item) {

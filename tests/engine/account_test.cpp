@@ -35,6 +35,25 @@ void abandon(Rig& rig, const domain::IntentId& id) {
   REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), id, "not wanted")).has_value());
 }
 
+/// Payments in line with their bytes: the first keeps its number and is not signed yet, so none is
+/// posted.
+std::vector<domain::Intent> in_line(Rig& rig, std::size_t count) {
+  for (int i = 0; i < 2; ++i) rig.signer.fail_next(ports::Unknown{"no answer", false});
+  std::vector<domain::Intent> out{rig.create("k0", rig.payout())};
+  while (!rig.detail(out.front().id).slot) rig.world.run_for(10);
+  rig.world.run_for(100);
+  REQUIRE(rig.detail(out.front().id).attempts.empty());
+  rig.signer.fail_next(ports::Unknown{"no answer", false});
+  while (out.size() < count) {
+    out.push_back(rig.create("k" + std::to_string(out.size()), rig.payout()));
+    const domain::IntentId id = out.back().id;
+    for (int i = 0; i < 500 && rig.detail(id).attempts.empty(); ++i) rig.world.run_for(10);
+    REQUIRE_FALSE(rig.detail(id).attempts.empty());
+  }
+  REQUIRE(rig.chain.posts().empty());
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("account: an abandoned payment ends by a noop at its number, and those behind it go on") {
@@ -64,17 +83,9 @@ TEST_CASE("account: an abandoned payment ends by a noop at its number, and those
 TEST_CASE("account: bytes of a payment that is abandoned while they wait in line are not posted") {
   Rig rig(by_hand());
   rig.start();
-  // The first keeps its number and is not signed yet, so the second waits for its turn.
-  for (int i = 0; i < 2; ++i) rig.signer.fail_next(ports::Unknown{"no answer", false});
-  const domain::Intent first = rig.create("one", rig.payout());
-  while (!rig.detail(first.id).slot) rig.world.run_for(10);
-  rig.world.run_for(100);
-  REQUIRE(rig.detail(first.id).attempts.empty());
-  rig.signer.fail_next(ports::Unknown{"no answer", false});
-  const domain::Intent second = rig.create("two", rig.payout());
-  for (int i = 0; i < 500 && rig.detail(second.id).attempts.empty(); ++i) rig.world.run_for(10);
-  REQUIRE_FALSE(rig.detail(second.id).attempts.empty());
-  REQUIRE(rig.chain.posts().empty());
+  const auto line = in_line(rig, 2);
+  const domain::Intent& first = line[0];
+  const domain::Intent& second = line[1];
   const Bytes bytes = rig.detail(second.id).attempts.front().bytes;
   abandon(rig, second.id);
   rig.mine_for(120);
@@ -90,19 +101,9 @@ TEST_CASE("account: bytes of a payment that is abandoned while they wait in line
 TEST_CASE("account: what stands above bytes that are not sent waits for the noop at their number") {
   Rig rig(by_hand());
   rig.start();
-  // The first is not signed yet, so the others wait in line with their bytes.
-  for (int i = 0; i < 2; ++i) rig.signer.fail_next(ports::Unknown{"no answer", false});
-  const domain::Intent first = rig.create("one", rig.payout());
-  while (!rig.detail(first.id).slot) rig.world.run_for(10);
-  rig.world.run_for(100);
-  REQUIRE(rig.detail(first.id).attempts.empty());
-  rig.signer.fail_next(ports::Unknown{"no answer", false});
-  const domain::Intent second = rig.create("two", rig.payout());
-  for (int i = 0; i < 500 && rig.detail(second.id).attempts.empty(); ++i) rig.world.run_for(10);
-  const domain::Intent third = rig.create("three", rig.payout());
-  for (int i = 0; i < 500 && rig.detail(third.id).attempts.empty(); ++i) rig.world.run_for(10);
-  REQUIRE_FALSE(rig.detail(third.id).attempts.empty());
-  REQUIRE(rig.chain.posts().empty());
+  const auto line = in_line(rig, 3);
+  const domain::Intent& second = line[1];
+  const domain::Intent& third = line[2];
   const Bytes bytes = rig.detail(third.id).attempts.front().bytes;
   abandon(rig, second.id);
   rig.mine_for(120);

@@ -48,6 +48,8 @@ enum class Tend {
   release,  ///< nothing was signed there, and nobody will
 };
 std::string_view to_text(Tend what);
+/// It puts bytes out, which is for when all below is out of its way.
+bool posts(Tend what);
 
 /// One answer per number, in their order (lowest first). `is_stuck`: the chain's count has not
 /// moved for `stuck_after`.
