@@ -1,7 +1,7 @@
 // Owns: the teeth: faults that are planted at the very place of a guard, to see that the simulator
 // bites. A tooth is on only in a build with HOLDFAST_TEETH (preset `teeth`, which builds nothing
-// but the simulator) and there only when `holdfast-sim --tooth NAME` names it. In every other build
-// `planted` is the constant `false`, and what it guards is not compiled.
+// but the simulator, and preset `asan`) and there only when `holdfast-sim --tooth NAME` names it.
+// In every other build `planted` is the constant `false`, and what it guards is not compiled.
 // Must never: be more than a line or two at its place, or change what happens while it is off.
 #pragma once
 

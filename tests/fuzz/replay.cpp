@@ -20,6 +20,9 @@ int main(int count, char** words) {
       for (const auto& entry : fs::directory_iterator(word)) files.push_back(entry.path());
     } else if (fs::exists(word)) {
       files.emplace_back(word);
+    } else {
+      std::fprintf(stderr, "replay: there is no file %s\n", word);
+      return 1;
     }
   }
   if (files.empty()) {

@@ -2,20 +2,33 @@
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
+#include <sstream>
+
+#include <unistd.h>
 
 #include "campaign.hpp"
+#include "process.hpp"
+#include "report.hpp"
+#include "transport.hpp"
 
 namespace holdfast::campaign {
 
 namespace {
 
-/// The rule that a seed breaks first: "invariant 7". Less of the seed must still break this one.
+/// What a seed breaks first, as kind_of() has it; less of the seed must still break this. In a
+/// process of its own: what is looked for may end it.
 std::string first_broken(const Orders& orders, const Cut& cut) {
-  Orders with = orders;
-  with.cut = cut;
-  const Verdict verdict = run_one(with, orders.from);
-  if (verdict.broken.empty()) return {};
-  return verdict.broken.front().substr(0, verdict.broken.front().find(','));
+  Child child([&](int out) {
+    Orders with = orders;
+    with.cut = cut;
+    ::alarm(orders.deadline_s);
+    say(out, to_line(run_one(with, orders.from)));
+  });
+  Verdict verdict;
+  while (child.read([&](std::string_view line) { verdict = from_line(line); })) {
+  }
+  if (!child.why().empty()) return kind_of(child.why());
+  return verdict.broken.empty() ? std::string() : kind_of(verdict.broken.front());
 }
 
 bool still_fails(const Orders& orders, const Cut& cut, const std::string& rule) {
@@ -39,6 +52,21 @@ void fewer_payments(const Orders& orders, Cut& cut, const std::string& rule) {
 
 }  // namespace
 
+std::string kind_of(const std::string& broken) {
+  if (!broken.starts_with("invariant ")) return broken;
+  std::istringstream words(broken.substr(0, broken.find(':')));
+  std::string out;
+  std::string word;
+  words >> out >> word;
+  out += " " + word;
+  while (words >> word) {
+    const bool is_name = word.find_first_of("0123456789") != std::string::npos;
+    if (is_name) word = word.starts_with("pi_") ? "pi_" : word.starts_with("0x") ? "0x" : "#";
+    out += " " + word;
+  }
+  return out;
+}
+
 int minimise(const Orders& orders) {
   Cut cut = orders.cut;
   const std::string rule = first_broken(orders, cut);
@@ -54,20 +82,20 @@ int minimise(const Orders& orders) {
     if (still_fails(orders, less, rule)) cut = less;
   }
   std::cerr << "mishaps taken away: " << cut.mishaps.size() << '\n';
-  const std::size_t strokes = setting_of(orders.from, *orders.profile, {}).strokes.size();
-  for (std::size_t place = 0; place < strokes; ++place) {
+  const std::size_t places = setting_of(orders.from, *orders.profile, {}).places;
+  for (std::size_t place = 0; place < places; ++place) {
     Cut less = cut;
     less.strokes.insert(place);
     if (still_fails(orders, less, rule)) cut = less;
   }
   fewer_payments(orders, cut, rule);
   const Setting left = setting_of(orders.from, *orders.profile, cut);
-  std::cout << "still fails with " << left.payments << " payments and these blows:\n";
+  std::cout << "still fails (" << rule << ") with " << left.payments
+            << " payments and these blows:\n";
   for (const Stroke& stroke : left.strokes) {
     std::cout << "  " << std::setw(7) << stroke.at_ms << " ms  " << to_text(stroke.blow) << '\n';
   }
-  std::cout << "tools/simulate --profile " << orders.profile->name << " --seed " << orders.from
-            << cut.text() << '\n';
+  std::cout << again(orders, orders.from, cut) << '\n';
   return 1;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -14,10 +15,22 @@ namespace holdfast::campaign {
 
 namespace {
 
+constexpr std::array<int, 3> interrupts{SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int) { interrupted = 1; }
+
+void on_interrupts(void (*then)(int)) {
+  for (const int one : interrupts) {
+    if (std::signal(one, then) == SIG_IGN) std::signal(one, SIG_IGN);
+  }
+}
+
 std::string why_of(int status) {
   if (WIFSIGNALED(status)) {
     switch (WTERMSIG(status)) {
-      case SIGALRM: return "the seed did not end";
+      case SIGALRM: return "the seed did not end in time";
       case SIGABRT: return "the engine's own ensure stopped it";
       default: return "the process ended by signal " + std::to_string(WTERMSIG(status));
     }
@@ -43,7 +56,7 @@ Child::Child(const std::function<void(int out)>& work) {
   ensure(pid_ >= 0, "a process can be started");
   if (pid_ == 0) {
     ::close(ends[0]);
-    if (::signal(SIGINT, SIG_DFL) == SIG_IGN) ::signal(SIGINT, SIG_IGN);
+    on_interrupts(SIG_DFL);
     work(ends[1]);
     _exit(0);
   }
@@ -70,9 +83,24 @@ bool Child::read(const std::function<void(std::string_view line)>& take) {
   int status = 0;
   ::waitpid(pid_, &status, 0);
   why_ = why_of(status);
-  was_interrupted_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+  signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return false;
 }
+
+bool Child::was_interrupted() const {
+  return std::find(interrupts.begin(), interrupts.end(), signal_) != interrupts.end();
+}
+
+void Child::stop() {
+  ::kill(pid_, SIGKILL);
+  ::close(in_);
+  in_ = -1;
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void heed_interrupts() { on_interrupts(on_interrupt); }
+void note_interrupt() { interrupted = 1; }
+bool is_interrupted() { return interrupted != 0; }
 
 std::vector<bool> wait_for_any(const std::vector<int>& ins) {
   std::vector<pollfd> waiting;

@@ -23,8 +23,12 @@ class Child {
   bool read(const std::function<void(std::string_view line)>& take);
   /// After its end: how it ended where that was not in order; empty: it was.
   const std::string& why() const { return why_; }
-  /// It was ended by Ctrl-C.
-  bool was_interrupted() const { return was_interrupted_; }
+  /// After its end: the signal that ended it; 0: none.
+  int signal() const { return signal_; }
+  /// It was ended by Ctrl-C, or as it was asked to.
+  bool was_interrupted() const;
+  /// Ends it now, whatever it does.
+  void stop();
   int in() const { return in_; }
 
  private:
@@ -32,8 +36,14 @@ class Child {
   int in_ = -1;
   std::string unread_;
   std::string why_;
-  bool was_interrupted_ = false;
+  int signal_ = 0;
 };
+
+/// From now on SIGINT (Ctrl-C), SIGTERM and SIGHUP no longer end this process, unless they were
+/// ignored: it is to end by itself, with a report of what was run. A child they end as ever.
+void heed_interrupts();
+void note_interrupt();
+bool is_interrupted();
 
 /// Until one of these has something to say, a second at most; which ones have.
 std::vector<bool> wait_for_any(const std::vector<int>& ins);

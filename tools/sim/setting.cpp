@@ -118,6 +118,7 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   std::sort(out.strokes.begin(), out.strokes.end(), [](const Stroke& a, const Stroke& b) {
     return std::tie(a.at_ms, a.blow, a.chance) < std::tie(b.at_ms, b.blow, b.chance);
   });
+  out.places = out.strokes.size();
   std::vector<Stroke> left;
   for (std::size_t place = 0; place < out.strokes.size(); ++place) {
     // What a store that went back has sent by an outsider, nothing can tell: that is for people.

@@ -99,6 +99,7 @@ struct Setting {
   std::int64_t desk_ms = 20'000;  ///< between an operator's looks at the desk
   sim::Odds odds{};
   std::vector<Stroke> strokes;  ///< by time
+  std::size_t places = 0;  ///< of strokes, before any was taken away
 };
 Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut);
 

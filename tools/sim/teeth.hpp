@@ -15,8 +15,8 @@ std::string no_tooth(std::string_view name);
 /// From now on, in this process.
 void plant(std::string_view name);
 
-/// Runs each (or the one that is named) on seeds from `orders.from` up: `rough`, then `hell`, at
-/// most `orders.seeds` of each; prints the table. Exit code: 0 only if all were seen.
-int try_teeth(const Orders& orders, std::string_view name);
+/// Runs each (or the one of `orders.tooth`) on seeds from `orders.from` up: `rough`, then `hell`,
+/// at most `orders.seeds` of each; prints the table. Exit code: 0 only if all were seen.
+int try_teeth(const Orders& orders);
 
 }  // namespace holdfast::campaign
