@@ -159,7 +159,7 @@ void ScriptedChain::reorg(std::size_t depth, Fate fate) {
                         options_.pool_limit);
     }
   }
-  for (std::size_t made = 0; made < depth; ++made) mine_at(clock_.wall_ms() / 1000, true);
+  for (std::size_t made = 0; made < depth; ++made) mine_at(wall_s_at(clock_.mono_ms()), true);
 }
 
 domain::TxHash ScriptedChain::run_elsewhere(const ports::Order& order) {

@@ -99,8 +99,8 @@ class SimDisk {
   void freeze_never() { freeze_at_ = 0; }
   /// Nothing more fits while set.
   void fill(bool full) { full_ = full; }
-  /// The next sync fails.
-  void fail_next_sync() { fails_sync_ = true; }
+  /// The next sync fails, or no longer does.
+  void fail_next_sync(bool fails = true) { fails_sync_ = fails; }
 
   /// The machine lived on, only the process died: what was written is there. Ends the freeze and
   /// all failures. No file may be open that was opened before a freeze and is used again.

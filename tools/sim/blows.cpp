@@ -21,9 +21,13 @@ domain::Fees any_fees() { return {U256(20'000), U256(500), 100'000}; }
 Blows::Blows(Machine& machine, Clients& clients, Operators& operators, Story& story)
     : machine_(machine), clients_(clients), operators_(operators), story_(story) {}
 
+void Blows::told(Blow blow) { story_.note("*** " + std::string(to_text(blow))); }
+
+void Blows::counted(Blow blow) { ++struck_[static_cast<std::size_t>(blow)]; }
+
 void Blows::struck(Blow blow) {
-  ++struck_[static_cast<std::size_t>(blow)];
-  story_.note("*** " + std::string(to_text(blow)));
+  told(blow);
+  counted(blow);
 }
 
 void Blows::last(std::int64_t ms, std::function<void()> end) {
@@ -42,7 +46,9 @@ void Blows::calm() {
   for (auto& [at_ms, end] : std::exchange(lasting_, {})) end();
   machine_.chain.set_base_fee(U256(1'000));
   machine_.disk.freeze_never();
+  machine_.disk.fail_next_sync(false);
   dies_at_step_ = 0;
+  restores_ = false;  // also what one of those ends has just begun
 }
 
 void Blows::strike(const Stroke& stroke) {
@@ -82,14 +88,16 @@ void Blows::strike(const Stroke& stroke) {
 
 // ---- the machine
 
-void Blows::die_soon(End end, sim::Chance& chance) {
+void Blows::die_soon(Blow blow, End end, sim::Chance& chance) {
   // At any item of the executor: each await of everything that is under way then.
   dies_at_step_ = machine_.world.loop().steps() + 1 + chance.below(400);
   dies_by_ = end;
+  dies_of_ = blow;
 }
 
-void Blows::freeze_in_write(End end, sim::Chance& chance) {
+void Blows::freeze_in_write(Blow blow, End end, sim::Chance& chance) {
   machine_.set_end_in_write(end);
+  in_write_ = blow;
   machine_.disk.freeze_in(1 + chance.below(60));
 }
 
@@ -99,19 +107,23 @@ bool Blows::dies_now() const {
 
 void Blows::die_now() {
   dies_at_step_ = 0;
-  if (machine_.has_process()) machine_.die(dies_by_);
+  if (!machine_.has_process()) return;
+  if (dies_of_ != Blow::backup_restored) counted(dies_of_);  // that one counts what is put back
+  machine_.die(dies_by_);
 }
 
 void Blows::ended() {
-  ++crashes_;
+  ++ends_;
   dies_at_step_ = 0;
+  if (machine_.has_died_in_write()) counted(in_write_);
   machine_.watch.forgive_halt();
   story_.note("the process has ended");
-  sim::Chance chance(crashes_ * 7'919 + machine_.world.seed());
+  sim::Chance chance(ends_ * 7'919 + machine_.world.seed());
   const std::int64_t away_ms = chance.below(3) == 0 ? seconds(chance, 0, 40) : 0;
   boot_ms_ = machine_.world.clock().mono_ms() + away_ms;
   if (std::exchange(restores_, false) && machine_.restore_backup()) {
     clients_.begin_again();
+    counted(Blow::backup_restored);
     story_.note("the store is one of some time ago");
   }
 }
@@ -121,36 +133,45 @@ void Blows::boot_later() { boot_ms_ = machine_.world.clock().mono_ms() + 5'000; 
 
 void Blows::strike_machine(Blow blow, sim::Chance& chance) {
   if (!machine_.has_process()) return;
-  struck(blow);
+  told(blow);
   switch (blow) {
-    case Blow::process_killed: return die_soon(End::process, chance);
-    case Blow::power_cut: return die_soon(End::power, chance);
-    case Blow::killed_in_write: return freeze_in_write(End::process, chance);
-    case Blow::power_cut_in_write: return freeze_in_write(End::power, chance);
-    case Blow::drained: return machine_.drain();
-    case Blow::rival_engine: return machine_.start_rival();
+    case Blow::process_killed: return die_soon(blow, End::process, chance);
+    case Blow::power_cut: return die_soon(blow, End::power, chance);
+    case Blow::killed_in_write: return freeze_in_write(blow, End::process, chance);
+    case Blow::power_cut_in_write: return freeze_in_write(blow, End::power, chance);
+    case Blow::drained:
+      if (machine_.drain()) counted(blow);
+      return;
+    case Blow::rival_engine:
+      if (machine_.start_rival()) counted(blow);
+      return;
     case Blow::disk_full:
+      counted(blow);
       machine_.disk.fill(true);
       return last(seconds(chance, 1, 40), [this] { machine_.disk.fill(false); });
     case Blow::sync_failed: return machine_.disk.fail_next_sync();
     case Blow::process_slept: {
+      counted(blow);
       // All that was due meanwhile is due at once.
       const std::int64_t slept_ms = seconds(chance, 5, 90);
       return machine_.world.clock().advance_to(machine_.world.clock().mono_ms() + slept_ms);
     }
     case Blow::wall_clock_set: {
+      counted(blow);
       const std::int64_t by_ms = seconds(chance, 1, 600);
       machine_.world.clock().step_wall(chance.below(2) == 0 ? by_ms : -by_ms);
       return;
     }
     case Blow::signer_down:
+      counted(blow);
       machine_.set_signer_down(true);
       return last(seconds(chance, 5, 120), [this] { machine_.set_signer_down(false); });
     case Blow::backup_restored:
       machine_.keep_backup();
+      ++backups_;
       return last(seconds(chance, 5, 60), [this, chance]() mutable {
         restores_ = true;
-        if (machine_.has_process()) die_soon(End::process, chance);
+        if (machine_.has_process()) die_soon(Blow::backup_restored, End::process, chance);
       });
     default: return;
   }
@@ -191,8 +212,11 @@ void Blows::strike_chain(Blow blow, sim::Chance& chance) {
   switch (blow) {
     case Blow::node_down:
       struck(blow);
+      ++nodes_down_;
       chain.script().set_down(true);
-      return last(seconds(chance, 1, 60), [&chain] { chain.script().set_down(false); });
+      return last(seconds(chance, 1, 60), [this, &chain] {
+        if (--nodes_down_ == 0) chain.script().set_down(false);
+      });
     case Blow::wrong_chain:
       struck(blow);
       chain.script().set_wrong_chain(true);
@@ -215,13 +239,15 @@ void Blows::strike_chain(Blow blow, sim::Chance& chance) {
     case Blow::finality_broken: return reorg(blow, chance);
     case Blow::token_paused:
       struck(blow);
+      ++pauses_;
       chain.set_token({"tkn"}, sim::TokenKind::reverts);
-      return last(seconds(chance, 5, 60),
-                  [&chain] { chain.set_token({"tkn"}, sim::TokenKind::honest); });
+      return last(seconds(chance, 5, 60), [this, &chain] {
+        if (--pauses_ == 0) chain.set_token({"tkn"}, sim::TokenKind::honest);
+      });
     case Blow::account_poor: {
       const domain::Address& account = machine_.accounts[chance.below(machine_.accounts.size())];
       const U256 all = chain.balance(account, domain::native_asset);
-      if (!chain.take(account, domain::native_asset, all)) return;
+      if (all.is_zero() || !chain.take(account, domain::native_asset, all)) return;
       struck(blow);
       return last(seconds(chance, 5, 90),
                   [&chain, account, all] { chain.give(account, domain::native_asset, all); });
@@ -306,7 +332,10 @@ void Blows::strike_people(Blow blow, sim::Chance& chance) {
   }
 }
 
-void Blows::count(Tally& tally) const {
+void Blows::count(Tally& tally) {
+  const sim::DiskCounts& disk = machine_.disk.counts();
+  struck_[static_cast<std::size_t>(Blow::sync_failed)] = disk.failed_syncs;
+  tally.count("machine", "backup kept", backups_);
   for (std::size_t at = 0; at < blow_count; ++at) {
     tally.count("blows", to_text(static_cast<Blow>(at)), struck_[at]);
   }
@@ -319,7 +348,6 @@ void Blows::count(Tally& tally) const {
   tally.count("endpoints", "not heard of what waits", endpoints.unheard);
   tally.count("endpoints", "blocks of the old branch", endpoints.old_branch);
   tally.count("endpoints", "a post taken in vain", endpoints.vain_yes);
-  const sim::DiskCounts& disk = machine_.disk.counts();
   tally.count("disk", "writes", disk.writes);
   tally.count("disk", "syncs", disk.syncs);
   tally.count("disk", "refused: full", disk.full);

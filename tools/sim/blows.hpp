@@ -33,21 +33,23 @@ class Blows {
   bool dies_now() const;
   void die_now();
 
-  std::uint64_t crashes() const { return crashes_; }
-  void count(Tally& tally) const;
+  void count(Tally& tally);
 
  private:
   void strike_machine(Blow blow, sim::Chance& chance);
   void strike_chain(Blow blow, sim::Chance& chance);
   void strike_people(Blow blow, sim::Chance& chance);
-  void die_soon(Machine::End end, sim::Chance& chance);
-  void freeze_in_write(Machine::End end, sim::Chance& chance);
+  void die_soon(Blow blow, Machine::End end, sim::Chance& chance);
+  void freeze_in_write(Blow blow, Machine::End end, sim::Chance& chance);
   void reorg(Blow blow, sim::Chance& chance);
   void use_key(sim::Chance& chance);
   void use_number(sim::Chance& chance);
   void use_authorization(bool by_payer, sim::Chance& chance);
   void last(std::int64_t ms, std::function<void()> end);
-  void struck(Blow blow);
+  void told(Blow blow);
+  /// It has had its effect: what was only meant to strike is told, and counts for nothing.
+  void counted(Blow blow);
+  void struck(Blow blow);  ///< both at once
 
   Machine& machine_;
   Clients& clients_;
@@ -57,8 +59,13 @@ class Blows {
   std::array<std::uint64_t, blow_count> struck_{};
   std::uint64_t dies_at_step_ = 0;  ///< zero: no death is due
   Machine::End dies_by_ = Machine::End::process;
+  Blow dies_of_ = Blow::process_killed;
+  Blow in_write_ = Blow::killed_in_write;
   std::int64_t boot_ms_ = 0;
-  std::uint64_t crashes_ = 0;
+  std::uint64_t ends_ = 0;  ///< of processes, however they came
+  std::uint64_t backups_ = 0;
+  int nodes_down_ = 0;  ///< one after the other is over, and the last lifts it
+  int pauses_ = 0;
   bool restores_ = false;
 };
 

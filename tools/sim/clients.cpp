@@ -33,7 +33,20 @@ bool is_passing(const Error& refusal) {
          refusal.code == ports::VerifyError::node_trouble;
 }
 
+/// Neither the wish nor its key is at fault: the engine, or what it stands on, cannot answer now.
+bool is_expected(const std::exception& error) {
+  const auto* const stopped = dynamic_cast<const boost::system::system_error*>(&error);
+  return (stopped != nullptr && stopped->code() == asio::error::operation_aborted) ||
+         dynamic_cast<const store::StoreUnavailable*>(&error) != nullptr ||
+         dynamic_cast<const store::StoreInDoubt*>(&error) != nullptr ||
+         dynamic_cast<const store::StoreBusy*>(&error) != nullptr;
+}
+
 }  // namespace
+
+void note_thrown(Watch& watch, const std::exception& error) {
+  if (!is_expected(error)) watch.say(0, "the engine", std::string("it threw: ") + error.what());
+}
 
 Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
                  sim::SimWorld& world, sim::ScriptedChain& chain,
@@ -130,8 +143,8 @@ ports::Awaitable<void> Clients::ask(engine::Engine& engine, std::size_t at, std:
   Wish& wish = wishes_[at];
   try {
     co_await ask_once(engine, wish);
-  } catch (const std::exception&) {
-    // Hung up, or the store could not be written: they ask again.
+  } catch (const std::exception& error) {
+    note_thrown(watch_, error);
     wish.due_ms = world_.clock().mono_ms() + 2'000;
   }
   if (life == life_) requests_[at].under_way = false;
@@ -146,13 +159,8 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
     validity.after_s = 0;
     validity.before_s = wish.brought.validity.before_s;
     if (validity.before_s == 0) validity.before_s = chain_.time_s() + wish.payment.validity_s + 60;
-    domain::Terms terms;
-    terms.chain = chain_.info().id;
-    terms.asset = {wish.payment.asset};
-    terms.payer = payer;
-    terms.payee = merchant;
-    terms.amount = wish.payment.amount;
-    wish.brought = sim::authorize(terms, wish.brought.nonce, validity);
+    wish.brought.validity = validity;
+    wish.brought = sign(wish, wish.payment.amount);
     answered(wish, co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought),
              "submitted");
   } else if (!wish.intent) {
@@ -166,23 +174,10 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
   } else if (std::exchange(wish.cancels, false)) {
     answered(wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
              "canceled");
-  } else if (std::exchange(wish.asks_again, false)) {
-    const auto again =
-        wish.brings_nonce
-            ? co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought)
-            : co_await engine.create(caller(wish, "create"), wish.payment);
-    check_again(*wish.intent, again);
-    tally_.count("people", "asked again");
-  } else if (std::exchange(wish.asks_otherwise, false)) {
-    engine::NewPayment other = wish.payment;
-    other.amount = *other.amount.plus(U256(1));
-    engine::Caller same_key = caller(wish, "create");
-    same_key.fingerprint = sha256(as_bytes("another body of " + wish.key));
-    if (!wish.brings_nonce) {
-      const auto answer = co_await engine.create(same_key, other);
-      if (answer) watch_.say(2, text(wish.intent->id), "another body under its key was answered");
-      tally_.count("people", "asked otherwise");
-    }
+  } else if (wish.asks_again) {
+    co_await ask_again(engine, wish);
+  } else if (wish.asks_otherwise) {
+    co_await ask_otherwise(engine, wish);
   } else if (wish.wants_success) {
     co_await wait_for_success(engine, wish);
   } else {
@@ -192,15 +187,58 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
       std::max(wish.due_ms, now_ms + 500 + static_cast<std::int64_t>(chance_.below(3'000)));
 }
 
+domain::Authorization Clients::sign(const Wish& wish, const domain::Amount& amount) const {
+  domain::Terms terms;
+  terms.chain = chain_.info().id;
+  terms.asset = {wish.payment.asset};
+  terms.payer = payer;
+  terms.payee = merchant;
+  terms.amount = amount;
+  return sim::authorize(terms, wish.brought.nonce, wish.brought.validity);
+}
+
+// Once and no more, whether it is answered or not; a refusal of a passing kind is no answer.
+ports::Awaitable<void> Clients::ask_again(engine::Engine& engine, Wish& wish) {
+  wish.asks_again = false;
+  const domain::Intent first = *wish.intent;
+  const auto again =
+      wish.brings_nonce ? co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought)
+                        : co_await engine.create(caller(wish, "create"), wish.payment);
+  if (again) {
+    check_again(first, *again);
+    tally_.count("people", "asked again");
+  } else if (is_passing(again.error())) {
+    wish.asks_again = true;
+  } else {
+    watch_.say(2, text(first.id), "asked again, it was refused: " + again.error().detail);
+  }
+}
+
+// Another amount under the same key; where a payer has signed, that is signed as well.
+ports::Awaitable<void> Clients::ask_otherwise(engine::Engine& engine, Wish& wish) {
+  wish.asks_otherwise = false;
+  const domain::IntentId id = wish.intent->id;
+  engine::NewPayment other = wish.payment;
+  other.amount = *other.amount.plus(U256(1));
+  engine::Caller same_key = caller(wish, wish.brings_nonce ? "submit" : "create");
+  same_key.fingerprint = sha256(as_bytes("another body of " + wish.key));
+  const auto answer = wish.brings_nonce
+                          ? co_await engine.submit(same_key, other, sign(wish, other.amount))
+                          : co_await engine.create(same_key, other);
+  if (answer) {
+    watch_.say(2, text(id), "another body under its key was answered");
+  } else if (is_passing(answer.error())) {
+    wish.asks_otherwise = true;
+  } else {
+    tally_.count("people", "asked otherwise");
+  }
+}
+
 // The first answer once more, however far the payment has come since.
-void Clients::check_again(const domain::Intent& first, const Result<engine::Answer>& again) {
-  if (!again) {
-    if (!is_passing(again.error())) {
-      watch_.say(2, text(first.id), "asked again, it was refused: " + again.error().detail);
-    }
-  } else if (again->intent.id != first.id) {
+void Clients::check_again(const domain::Intent& first, const engine::Answer& again) {
+  if (again.intent.id != first.id) {
     watch_.say(2, text(first.id), "asked again, it became another payment");
-  } else if (again->intent.version != first.version || again->intent.state != first.state) {
+  } else if (again.intent.version != first.version || again.intent.state != first.state) {
     watch_.say(2, text(first.id), "asked again, it was answered otherwise than at first");
   }
 }

@@ -107,8 +107,9 @@ Machine::Machine(const Setting& setting, Tally& counts)
       signer_(accounts) {
   disk.put_back(first_);
   Sender::expect(tally);
-  for (const std::string_view name : {"commit not looked at", "drained", "engine stopped itself",
-                                      "old engine noticed", "start failed"}) {
+  for (const std::string_view name :
+       {"backup kept", "commit not looked at", "crash: killed", "crash: power lost", "drained",
+        "engine stopped itself", "old engine noticed", "start failed"}) {
     tally.expect("machine", name);
   }
   if (setting.has_sender) {
@@ -132,7 +133,7 @@ Machine::Machine(const Setting& setting, Tally& counts)
 }
 
 Machine::~Machine() {
-  if (has_process()) die(End::process);
+  if (has_process()) end_by(End::process);
 }
 
 std::string Machine::boot() {
@@ -140,6 +141,8 @@ std::string Machine::boot() {
   options.waiters = world.executor();
   options.runner = world.executor();
   failed_syncs_ = disk.counts().failed_syncs;
+  full_ = disk.counts().full;
+  had_rival_ = false;
   try {
     store_ = std::make_unique<store::Store>(watch.over(sqlite::open_sqlite(file_on(disk)), disk),
                                             options);
@@ -182,6 +185,7 @@ void Machine::spawn_start(engine::Engine& engine) {
                    if (life != life_) return;
                    failed_ = error != nullptr;
                    up_ = error == nullptr;
+                   if (up_) watch.started();
                  });
 }
 
@@ -195,12 +199,19 @@ void Machine::end_frames() {
   world.crash();
   gone_.clear();
   old_.reset();
+  watch.rival_ends();
   engine_.reset();
   store_.reset();
   up_ = failed_ = stopping_ = stopped_ = old_stopping_ = old_stopped_ = false;
 }
 
 void Machine::die(End end) {
+  ++crashes_;
+  tally.count("machine", end == End::power ? "crash: power lost" : "crash: killed");
+  end_by(end);
+}
+
+void Machine::end_by(End end) {
   disk.freeze();
   end_frames();
   if (end == End::power) {
@@ -210,29 +221,35 @@ void Machine::die(End end) {
   }
 }
 
-void Machine::drain() {
-  if (!up_ || stopping_) return;
+bool Machine::drain() {
+  if (!up_ || stopping_) return false;
   stopping_ = true;
   up_ = false;
   asio::co_spawn(world.executor(), engine_->drain(drain_ms),
-                 [this, life = life_](const std::exception_ptr&, std::size_t) {
-                   if (life == life_) stopped_ = true;
+                 [this, life = life_](const std::exception_ptr& error, std::size_t cut_short) {
+                   if (life != life_) return;
+                   stopped_ = true;
+                   cut_short_ = error ? std::nullopt : std::optional(cut_short);
                  });
+  return true;
 }
 
-void Machine::start_rival() {
+bool Machine::start_rival() {
+  if (!up_ || old_ || stopping_) return false;
   watch.rival_starts();
-  if (!up_ || old_ || stopping_) return;
+  had_rival_ = true;
   old_ = std::move(engine_);
   watch.forgive_halt();  // what only the first knew, the second does not
   old_stopping_ = old_stopped_ = false;
   engine_ = make_engine();
   spawn_start(*engine_);
+  return true;
 }
 
 bool Machine::look_after() {
   if (!has_process()) return true;
-  if (disk.frozen()) {
+  died_in_write_ = disk.frozen();
+  if (died_in_write_) {
     die(end_in_write_);
     return true;
   }
@@ -244,7 +261,10 @@ bool Machine::look_after() {
                      if (life == life_) old_stopped_ = true;
                    });
   }
-  if (old_ && old_stopped_) gone_.push_back(std::move(old_));
+  if (old_ && old_stopped_) {
+    gone_.push_back(std::move(old_));
+    watch.rival_ends();
+  }
   // As the server does: what has stopped itself is drained, and begun again from what is on disk.
   if (up_ && engine_->broken()) {
     tally.count("machine", "engine stopped itself");
@@ -255,15 +275,20 @@ bool Machine::look_after() {
   }
   if (failed_) {
     tally.count("machine", "start failed");
-    die(End::process);
+    end_by(End::process);
     return true;
   }
   if (stopped_) {
     if (old_) {
-      die(End::process);
+      end_by(End::process);
       return true;
     }
     tally.count("machine", "drained");
+    // Where the store took no writes for a while, what was delivered may not be acked.
+    if (cut_short_ && disk.counts().full == full_ && disk.counts().failed_syncs == failed_syncs_ &&
+        !had_rival_) {
+      watch.drained(*cut_short_);
+    }
     end_frames();
     disk.restart();
     return true;

@@ -42,15 +42,19 @@ class Machine {
   enum class End { process, power };
   /// No call returns any more; then all is destroyed, and the disk is what that leaves.
   void die(End end);
+  std::uint64_t crashes() const { return crashes_; }
+  /// The process that ended last stood in a write, and the disk froze.
+  bool has_died_in_write() const { return died_in_write_; }
   /// Looks after what ends by itself: a frozen disk, an engine that stopped, a drain that is done.
   /// True when the process is gone now.
   bool look_after();
   /// When the disk freezes in a write, this is how.
   void set_end_in_write(End end) { end_in_write_ = end; }
-  /// Stops in order.
-  void drain();
-  /// Another engine takes over the store; the first goes on until it notices.
-  void start_rival();
+  /// Stops in order. False, and nothing done: it is on its way up or down.
+  bool drain();
+  /// Another engine takes over the store; the first goes on until it notices. False as above, and
+  /// while there is one.
+  bool start_rival();
   void set_signer_down(bool down) { signer_.set_down(down); }
   void keep_backup();
   /// The disk becomes what it was then. Only without a process. False, and nothing done, where
@@ -78,6 +82,8 @@ class Machine {
   std::unique_ptr<engine::Engine> make_engine();
   void spawn_start(engine::Engine& engine);
   void end_frames();
+  /// As `die`, and no crash of its own.
+  void end_by(End end);
 
   Setting setting_;
   sim::ScriptedPayout payouts_;
@@ -94,10 +100,15 @@ class Machine {
   };
   Backup backup_;
   End end_in_write_ = End::process;
+  bool died_in_write_ = false;
+  std::uint64_t crashes_ = 0;
   std::uint64_t life_ = 0;
   std::uint64_t failed_syncs_ = 0;  ///< of the disk, when the process began
+  std::uint64_t full_ = 0;  ///< as this
+  bool had_rival_ = false;  ///< this process
   bool up_ = false;
   bool failed_ = false;  ///< the start threw
+  std::optional<std::size_t> cut_short_;  ///< deliveries, by the drain that is done
   bool stopping_ = false;
   bool stopped_ = false;
   bool old_stopping_ = false;

@@ -62,7 +62,8 @@ ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, s
           co_await engine.acknowledge(without_key("ann"), chain.id, "looked at the chain");
       if (done) tally_.count("people", "acknowledged");
     }
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    note_thrown(watch_, error);
     tally_.count("people", "desk out of order");
   }
   if (life == life_) under_way_ = false;
@@ -118,8 +119,10 @@ ports::Awaitable<void> Operators::adopt(engine::Engine& engine, domain::IntentId
     wanted.tx_hash = hash;
     wanted.reason = "it has just been mined";
     const auto resolved = co_await engine.resolve(caller(), id, wanted);
+    if (resolved) watch_.promised(id, resolved->intent.version);
     tally_.count("people", resolved ? "adopted evidence" : "adopt evidence refused");
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    note_thrown(watch_, error);
     tally_.count("people", "desk out of order");
   }
 }
@@ -143,6 +146,7 @@ ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
     if (names_hash(wanted.as)) wanted.tx_hash = named;
     wanted.reason = "as the chain says";
     const auto resolved = co_await engine.resolve(caller(), intent.id, wanted);
+    if (resolved) watch_.promised(intent.id, resolved->intent.version);
     tally_.count("people", std::string(resolved ? "resolved as " : "resolve refused: ") +
                                std::string(domain::to_text(wanted.as)));
   }
@@ -189,17 +193,19 @@ ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, 
       watch.asked_to_stop(id);
     }
     tally.count("people", done ? "abandoned" : "abandon refused");
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    note_thrown(watch, error);
     tally.count("people", "desk out of order");
   }
 }
 
 ports::Awaitable<void> reconcile_one(engine::Engine& engine, domain::ChainId chain,
-                                     domain::Address account, Tally& tally) {
+                                     domain::Address account, Watch& watch, Tally& tally) {
   try {
     const auto report = co_await engine.reconcile("ann", std::move(chain), std::move(account));
     tally.count("people", report ? "reconciled" : "reconcile refused");
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    note_thrown(watch, error);
     tally.count("people", "desk out of order");
   }
 }
@@ -212,7 +218,8 @@ void Operators::abandon(engine::Engine& engine, const domain::IntentId& id) {
 
 void Operators::reconcile(engine::Engine& engine, const domain::ChainId& chain,
                           const domain::Address& account) {
-  asio::co_spawn(world_.executor(), reconcile_one(engine, chain, account, tally_), asio::detached);
+  asio::co_spawn(world_.executor(), reconcile_one(engine, chain, account, watch_, tally_),
+                 asio::detached);
 }
 
 }  // namespace holdfast::campaign

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -80,7 +81,10 @@ class Clients {
                                       engine::Standing standing);
   void check_success(const engine::Standing& standing);
   void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
-  void check_again(const domain::Intent& first, const Result<engine::Answer>& again);
+  ports::Awaitable<void> ask_again(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> ask_otherwise(engine::Engine& engine, Wish& wish);
+  void check_again(const domain::Intent& first, const engine::Answer& again);
+  domain::Authorization sign(const Wish& wish, const domain::Amount& amount) const;
   engine::Caller caller(const Wish& wish, std::string_view what) const;
 
   sim::Chance chance_;
@@ -93,6 +97,10 @@ class Clients {
   std::deque<Request> requests_;
   std::uint64_t life_ = 0;  ///< raised when the process ends
 };
+
+/// Hung up, or the store could not be asked: then they ask again. All else that an engine throws at
+/// who asks is a fault of its own, and is said.
+void note_thrown(Watch& watch, const std::exception& error);
 
 class Operators {
  public:

@@ -149,7 +149,8 @@ class SeedRun {
   bool ended(const Seen& seen) {
     if (domain::is_terminal(seen.state) || seen.state == IntentState::needs_review) return true;
     const bool may_stay = seen.state == IntentState::created && machine_.watch.went_back();
-    return may_stay && machine_.chain.used_in(seen.asset, payer, {seen.moves_as.value}).has_value();
+    return may_stay &&
+           machine_.chain.used_in(seen.asset, seen.payer, {seen.moves_as.value}).has_value();
   }
   bool all_ended() {
     if (!clients_.all_answered()) return false;
@@ -165,12 +166,13 @@ class SeedRun {
       return machine_.watch.say(
           0, "the chain", "it took back what the engine had called final, and was not halted");
     }
-    if (machine_.engine() != nullptr) {
-      machine_.read([this](store::Txn& txn) {
-        machine_.watch.last_look(txn.db());
-        return true;
-      });
+    if (!machine_.is_well()) {
+      return machine_.watch.say(0, "the machine", "it does not run after all trouble");
     }
+    machine_.read([this](store::Txn& txn) {
+      machine_.watch.last_look(txn.db());
+      return true;
+    });
     for (const auto& [row, seen] : machine_.watch.payments()) {
       if (seen.state == IntentState::needs_review) ++verdict_.reviews_left;
     }
@@ -228,7 +230,7 @@ class SeedRun {
     verdict_.seed = setting_.seed;
     for (const Broken& one : machine_.watch.broken()) verdict_.broken.push_back(one.text());
     verdict_.payments = machine_.watch.payments().size();
-    verdict_.crashes = blows_.crashes();
+    verdict_.crashes = machine_.crashes();
     verdict_.steps = machine_.world.loop().steps();
     verdict_.simulated_ms = now_ms();
     FieldHash hash("holdfast/trace/1");

@@ -17,11 +17,11 @@ struct Verdict {
   std::vector<std::string> broken;  ///< sentences; empty: it held
   std::string trace_hash;  ///< the same for the same seed and sources, however they were built
   std::uint64_t payments = 0;
-  std::uint64_t crashes = 0;
+  std::uint64_t crashes = 0;  ///< processes that were killed, or lost their power
   std::uint64_t steps = 0;  ///< items the executor ran
   std::int64_t simulated_ms = 0;
   std::uint64_t reviews_left = 0;
-  /// Of those, what one who sees everything would have ended.
+  /// Of those, whose money has arrived where that can be seen.
   std::uint64_t needless_reviews = 0;
   Tally tally;
   std::vector<std::string> story;  ///< of the payment that was asked for

@@ -87,7 +87,12 @@ class Watch {
   /// The engine that ran has ended, or another has taken its place: what only it knew is gone.
   void forgive_halt();
   /// Two engines post for the same accounts now, until the old one has noticed.
-  void rival_starts() { had_rival_ = true; }
+  void rival_starts() { has_rival_ = true; }
+  void rival_ends() { has_rival_ = false; }
+  /// An engine has stopped in order, and has said how many of its deliveries it cut short.
+  void drained(std::size_t cut_short) { cut_short_ = cut_short; }
+  /// An engine has taken back what others had leased before it.
+  void started() { has_started_ = true; }
   bool is_halt_owed() const { return halt_owed_ || halt_owed_by_process_; }
   /// A commit could not be looked at: the disk froze behind it, and the next opening looks at all.
   void missed(bool disk_is_frozen, const std::string& why);
@@ -105,8 +110,6 @@ class Watch {
   /// Moved value for this payment: how many canonical transactions.
   std::size_t moved(const Seen& seen) { return movers(seen).size(); }
   std::vector<domain::MinedTx> movers(const Seen& seen);
-  /// What they brought the payee of it.
-  domain::Amount arrived_of(const Seen& seen);
   /// Numbers given and neither used nor released; without those that nothing on the chain has used:
   /// what is not there cannot be read, and they are kept apart for ever.
   std::uint64_t open_numbers();
@@ -127,6 +130,8 @@ class Watch {
     Digest digest{};
   };
 
+  /// What a commit has added, held against what was there before it.
+  void look_at_new(sql::Connection& db);
   void read_events(sql::Connection& db, std::set<std::int64_t>& touched);
   std::vector<NewAttempt> read_attempts(sql::Connection& db);
   void read_slots(sql::Connection& db);
@@ -153,6 +158,8 @@ class Watch {
   void check_accepted(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void forget_store();
   // Of watch_money.cpp.
+  /// What its transactions brought its payee.
+  domain::Amount arrived_of(const Seen& seen);
   /// Its hold, its post and its void, leg by leg.
   void check_entries(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void check_gas(sql::Connection& db);
@@ -164,6 +171,9 @@ class Watch {
   /// This number has just been called used.
   void check_used(const domain::Address& account, std::uint64_t number);
   void check_asked();
+  // Of watch_queue.cpp.
+  void check_drained(sql::Connection& db);
+  void check_taken_back(sql::Connection& db);
   bool is_final(const domain::TxHash& hash);
 
   sim::ScriptedChain& chain_;
@@ -213,7 +223,10 @@ class Watch {
   };
   std::map<domain::Address, std::vector<Range>> gone_numbers_;
   bool went_back_ = false;
-  bool had_rival_ = false;
+  bool has_rival_ = false;
+  std::optional<std::size_t> cut_short_;  ///< deliveries, by a drain that nobody has opened behind
+  bool has_started_ = false;
+  std::set<Bytes> gone_;  ///< instances that held a lease when the store was opened
   std::vector<Broken> broken_;
   std::function<void(std::string)> told_;
 };

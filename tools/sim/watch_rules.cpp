@@ -44,10 +44,11 @@ void Watch::posted(const domain::TxHash& hash, std::int64_t wall_s) {
 // late. One that the chain has used waits for nobody. An old engine knows nothing of what a rival
 // has done since.
 void Watch::check_turn(const domain::TxHash& hash) {
-  if (had_rival_) return;
   const auto bytes = bytes_.find(hash);
   const auto slot = bytes == bytes_.end() ? slots_.end() : slots_.find(bytes->second.slot);
   if (slot == slots_.end()) return;
+  const bool is_first = posted_.insert(slot->first).second;
+  if (has_rival_) return;
   const Number& at = slot->second;
   const auto payment = payments_.find(bytes->second.intent);
   if (payment != payments_.end()) {
@@ -55,7 +56,7 @@ void Watch::check_turn(const domain::TxHash& hash) {
     const std::string why = ended ? "its payment has ended" : "its number was handed over";
     if (at.handed_over || ended) say(0, hash.hex(), "it was posted, and " + why);
   }
-  if (!posted_.insert(slot->first).second) return;
+  if (!is_first) return;
   const std::uint64_t used = chain_.count(at.account);
   for (const auto& [row, below] : slots_) {
     const bool waits = below.state == domain::SlotState::signed_;
