@@ -68,6 +68,7 @@ class Watch {
 
   // Told by the connection. `db` has no transaction open.
   void opened(sql::Connection& db);
+  void closed() { db_ = nullptr; }
   void committed(sql::Connection& db);
   /// Bytes with this hash leave the engine, at this time of its own clock.
   void posted(const domain::TxHash& hash, std::int64_t wall_s);
@@ -172,6 +173,7 @@ class Watch {
   void check_used(const domain::Address& account, std::uint64_t number);
   void check_asked();
   // Of watch_queue.cpp.
+  void check_driven(sql::Connection& db);
   void check_drained(sql::Connection& db);
   void check_taken_back(sql::Connection& db);
   bool is_final(const domain::TxHash& hash);
@@ -180,6 +182,7 @@ class Watch {
   const sim::OpaqueChain* sender_ = nullptr;
   std::set<domain::Address> ours_;
   Tally& tally_;
+  sql::Connection* db_ = nullptr;  ///< that writes, while it is open
   std::map<std::int64_t, Seen> payments_;  ///< by their row
   std::map<domain::IntentId, std::uint64_t> promised_;
   std::set<domain::IntentId> asked_to_stop_;

@@ -12,6 +12,9 @@ class WatchedConnection final : public sql::Connection {
  public:
   WatchedConnection(std::unique_ptr<sql::Connection> below, Watch& watch, sim::SimDisk& disk)
       : below_(std::move(below)), watch_(watch), disk_(disk) {}
+  ~WatchedConnection() override { watch_.closed(); }
+  WatchedConnection(const WatchedConnection&) = delete;
+  WatchedConnection& operator=(const WatchedConnection&) = delete;
 
   sql::Statement& prepare(std::string_view sql) override { return below_->prepare(sql); }
   void execute(const char* sql) override { below_->execute(sql); }

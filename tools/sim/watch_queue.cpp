@@ -1,5 +1,6 @@
-// What the watch holds of the queue: after a drain every lease is of a delivery that was cut short,
-// and a start takes back what others had leased.
+// What the watch holds of the queue: what is to be driven has a job after each commit, after a
+// drain every lease is of a delivery that was cut short, and a start takes back what others had
+// leased.
 #include <utility>
 
 #include "store/statements.hpp"
@@ -37,6 +38,18 @@ void Watch::check_taken_back(sql::Connection& db) {
     if (!gone_.contains(Bytes(instance.begin(), instance.end()))) return;
     say(10, "the queue", "an engine has started, and a job is leased to one that is gone");
   });
+}
+
+// An ack writes no event, so its payment is not among those that a commit touched.
+void Watch::check_driven(sql::Connection& db) {
+  Txn txn(db);
+  each(txn,
+       "SELECT i.id, i.state FROM intents i WHERE i.state IN ('authorized', 'settling')"
+       " AND i.state <> 'settled' AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.intent = i.row)",
+       [&](const Row& row) {
+         say(3, text(row.fixed<domain::IntentId>(0)),
+             "it is " + std::string(row.text(1)) + ", and a commit left it without a job");
+       });
 }
 
 }  // namespace holdfast::campaign
