@@ -201,6 +201,15 @@ TEST_CASE("sim chain: a reorg takes back what its blocks did, exactly, and chang
   }
 }
 
+TEST_CASE("sim chain: setting our clock moves no block, not even one that a reorg makes") {
+  ChainRig rig;
+  rig.chain.mine(2);
+  const std::int64_t before_s = rig.chain.time_s();
+  rig.world.clock().step_wall(600'000);
+  rig.chain.reorg(1, Fate::dropped);
+  CHECK(rig.chain.time_s() == before_s);
+}
+
 TEST_CASE("sim chain: a reorg below finality happens, and finality never goes back") {
   ChainRig rig;
   const auto intent = rig.intent("a", 40);
