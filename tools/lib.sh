@@ -3,7 +3,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools=$root/tools
-presets='dev release asan tsan'
+presets='dev release asan tsan teeth'
 
 # say <text…>: one line of progress.
 say() { printf '%s\n' "$*"; }

@@ -90,12 +90,14 @@ int minimise(const Orders& orders) {
   }
   fewer_payments(orders, cut, rule);
   const Setting left = setting_of(orders.from, *orders.profile, cut);
+  const bool is_one = left.payments == 1;
   std::cout << "still fails (" << rule << ") with " << left.payments
-            << " payments and these blows:\n";
+            << (is_one ? " payment and " : " payments and ")
+            << (left.strokes.empty() ? "no blow\n" : "these blows:\n");
   for (const Stroke& stroke : left.strokes) {
     std::cout << "  " << std::setw(7) << stroke.at_ms << " ms  " << to_text(stroke.blow) << '\n';
   }
-  std::cout << again(orders, orders.from, cut) << '\n';
+  std::cout << again(orders, orders.from, cut) << " --trace all\n";
   return 1;
 }
 

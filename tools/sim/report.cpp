@@ -23,7 +23,12 @@ std::string thousands(std::uint64_t number) {
   return out;
 }
 
-void print_tables(const Tally& tally) {
+void print_tables(const Sum& sum) {
+  if (sum.seeds == 0) {
+    std::cout << "no seed was run to its end: nothing is known\n";
+    return;
+  }
+  const Tally& tally = sum.tally;
   for (const auto& [table, names] : tally.tables()) {
     std::cout << table << '\n';
     for (const auto& [name, times] : names) {
@@ -137,7 +142,7 @@ void report(const Orders& orders, const Sum& sum, double seconds) {
     for (const auto& [seed, hash] : sum.hashes) std::cout << seed << ' ' << hash << '\n';
   }
   // Who reads one seed's story has no use for what the others' tables count.
-  if (orders.tell.empty()) print_tables(sum.tally);
+  if (orders.tell.empty()) print_tables(sum);
   print_failures(orders, sum);
   std::cout << thousands(sum.seeds) << " seeds in " << std::fixed << std::setprecision(1) << seconds
             << " s (" << rate << " a second, " << orders.jobs << " at once), "

@@ -48,7 +48,7 @@ struct Seen {
   std::vector<std::pair<domain::Address, std::uint64_t>> numbers;
 };
 
-/// A rule that was broken: the number of the invariant in domain.md section 7, or 0 for another.
+/// A rule that was broken: the invariant's number, see ARCHITECTURE.md.
 struct Broken {
   int invariant = 0;
   std::string subject;

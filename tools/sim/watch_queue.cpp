@@ -1,5 +1,6 @@
-// What the watch holds of the queue: what is to be driven has a job after each commit, after a drain
-// every lease is of a delivery that was cut short, and a start takes back what others had leased.
+// What the watch holds of the queue: what is to be driven has a job after each commit, after a
+// drain every lease is of a delivery that was cut short, and a start takes back what others had
+// leased.
 #include <utility>
 
 #include "store/statements.hpp"
