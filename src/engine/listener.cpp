@@ -32,10 +32,11 @@ Awaitable<void> Listener::run() {
       } else {
         failures_ = 0;
       }
-      if (lost_final_) {
-        co_await halt(core_, unit_,
-                      "block " + std::to_string(*lost_final_) + " was final and was taken back");
-        lost_final_.reset();  // only once it is on record
+      if (unit_.lost_final) {
+        co_await halt(
+            core_, unit_,
+            "block " + std::to_string(*unit_.lost_final) + " was final and was taken back");
+        unit_.lost_final.reset();  // only once it is on record
       }
       co_await tell_used_late();
       co_await note_refs();
@@ -108,7 +109,7 @@ Awaitable<bool> Listener::final_stands(const ports::Head& head) {
     co_return false;
   }
   noted_in_doubt_ = false;
-  if (**answer.ok() != called.hash) lost_final_ = called.height;
+  if (**answer.ok() != called.hash) unit_.lost_final = called.height;
   co_return true;
 }
 
@@ -161,7 +162,7 @@ Awaitable<bool> Listener::take_back(domain::BlockRef canonical) {
   follow_final();  // before any is taken back: one read in this very poll may be called final
   const auto drop_tip = [this] {
     const std::uint64_t height = unit_.view.tip()->height;
-    if (height <= unit_.final_followed) lost_final_ = height;
+    if (height <= unit_.final_followed) unit_.lost_final = height;
     // What a proof called final was read ahead of the blocks followed, which may have been of a
     // branch that never led there: whether it went with them is asked.
     if (height <= unit_.final_noted.height) noted_in_doubt_ = true;

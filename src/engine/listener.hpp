@@ -47,7 +47,6 @@ class Listener {
   int failures_ = 0;
   Rhythm rhythm_{unit_.chain.info().poll_ms};
   std::int64_t accounts_read_ms_ = 0;
-  std::optional<std::uint64_t> lost_final_;  ///< one of those was taken back
   bool noted_in_doubt_ = false;  ///< blocks at or below what a proof called final were taken back
 };
 

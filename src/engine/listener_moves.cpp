@@ -83,6 +83,7 @@ Awaitable<std::optional<bool>> Listener::still_canonical(const Inclusion& inclus
   if (const auto hash = unit_.view.hash_at(block.height)) co_return *hash == block.hash;
   const auto answer = co_await unit_.chain.block_hash(block.height);
   if (answer.ok() == nullptr || !*answer.ok()) co_return std::nullopt;
+  if (!co_await unit_.noted_stands(block.height)) co_return std::nullopt;
   co_return **answer.ok() == block.hash;
 }
 

@@ -168,6 +168,10 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::FetchConsumer step) {
     const auto answer = co_await unit_.chain.consumer(slot->account, slot->sequence);
     seen.is_unanswered = answer.ok() == nullptr;
     if (const auto* tx = answer.ok()) seen.tx = *tx;
+    if (seen.tx && !co_await unit_.noted_stands(seen.tx->block.height)) {
+      seen.tx.reset();
+      seen.is_unanswered = true;
+    }
   }
   if (current) {
     seen_.consumer = std::move(seen);

@@ -166,7 +166,8 @@ Awaitable<NamedTx> Resolving::look(domain::TxHash hash) {
           ? co_await unit_->chain.block_hash(found->tx->block.height)
           : ports::Outcome<std::optional<domain::BlockHash>>(ports::Unknown{"no receipt", false});
   const auto says = wanted_.as == Resolution::failed ? ports::Says::unpaid : ports::Says::paid;
-  if (canonical.ok() == nullptr || !co_await vouched(core_, *unit_, *found->tx, says)) {
+  if (canonical.ok() == nullptr || !co_await vouched(core_, *unit_, *found->tx, says) ||
+      !co_await unit_->noted_stands(found->tx->block.height)) {
     co_return out;
   }
   out.place = NamedTx::Place::mined;
@@ -183,7 +184,8 @@ Awaitable<domain::NumberSeen> Resolving::look_at(domain::Slot slot) {
   domain::NumberSeen out;
   out.slot = slot.id;
   auto answer = co_await unit_->chain.consumer(slot.account, slot.sequence);
-  if (auto* tx = answer.ok()) {
+  auto* const tx = answer.ok();
+  if (tx != nullptr && (!*tx || co_await unit_->noted_stands((*tx)->block.height))) {
     out.readable = true;
     out.tx = std::move(*tx);
   }

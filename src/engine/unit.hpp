@@ -114,6 +114,19 @@ struct Unit {
   void note_called_final(const domain::BlockRef& block) {
     if (halted.empty() && block.height > final_noted.height) final_noted = block;
   }
+  /// A block that was called final and was taken back, as far as that was noticed: the listener
+  /// halts the chain for it.
+  std::optional<std::uint64_t> lost_final;
+  /// What is read at a final block above all that is followed may be of a branch on which what is
+  /// noted as final never was: noted above that, it would hide for ever that the chain took it
+  /// back. So whether that stands is asked first. False also when no node answers: asked again.
+  ports::Awaitable<bool> noted_stands(std::uint64_t height);
+  struct NotedSeen {
+    domain::BlockRef noted;
+    domain::BlockRef tip;
+    friend bool operator==(const NotedSeen&, const NotedSeen&) = default;
+  };
+  NotedSeen noted_seen;  ///< what stood when it was asked last, and the tip then
   bool was_usable = false;  ///< since it was last brought up, or tried to be
 
   const domain::ChainId& id() const { return chain.info().id; }

@@ -68,6 +68,7 @@ Awaitable<void> Keeper::end_used(Open& open) {
     const auto answer = co_await unit_.chain.consumer(account_.address, slot.sequence);
     if (answer.ok() == nullptr) co_return;
     consumer = *answer.ok();
+    if (consumer && !co_await unit_.noted_stands(consumer->block.height)) co_return;
   }
   if (!consumer) {
     // Used, and by nothing that can be found: kept apart until it can.

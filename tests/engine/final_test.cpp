@@ -70,3 +70,29 @@ TEST_CASE(
   followed.unit.halted = "a person has to look";
   CHECK_FALSE(followed.is_final(followed.now));
 }
+
+TEST_CASE("final: nothing is that is read above a final block which was taken back") {
+  Followed followed;
+  followed.follow_from(10);
+  const domain::BlockRef above = followed.block(6).ref;
+  followed.unit.note_called_final(followed.before);
+  CHECK_FALSE(followed.is_final(above));
+  CHECK(followed.unit.lost_final == followed.before.height);
+}
+
+TEST_CASE("final: whether the noted final block stands is asked once for each new head") {
+  Followed followed;
+  followed.follow_from(9);
+  followed.unit.note_called_final(followed.now);
+  const domain::BlockRef above = followed.block(6).ref;
+  CHECK(followed.is_final(above));
+  CHECK(followed.asked() == 2);  // of the block itself, and of the noted one
+  CHECK(followed.is_final(above));
+  CHECK(followed.asked() == 2);
+  followed.chain.mine(1);
+  REQUIRE(followed.unit.view.push(followed.block(11)));
+  followed.chain.script().fail_next(sim::ChainCall::block_hash, sim::unknown());
+  CHECK_FALSE(followed.is_final(above));
+  CHECK(followed.is_final(above));
+  CHECK_FALSE(followed.unit.lost_final.has_value());
+}

@@ -116,6 +116,9 @@ void Watch::opened(sql::Connection& db) {
   for (const std::int64_t row : touched) payments_[row] = load(db, row);
   read_slots(db);
   read_chain(db);
+  // Of an older store, what it knows to have been posted.
+  each(txn, "SELECT DISTINCT slot FROM attempts WHERE slot IS NOT NULL AND posted_ms > 0",
+       [&](const Row& row) { posted_.insert(row.number(0)); });
   for (const auto& [row, seen] : payments_) check(db, row, seen);
   for (const auto& [row, before] : rows_before) {
     const auto now = payments_.find(row);
