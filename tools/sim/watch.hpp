@@ -229,6 +229,7 @@ class Watch {
   bool has_rival_ = false;
   std::optional<std::size_t> cut_short_;  ///< deliveries, by a drain that nobody has opened behind
   bool has_started_ = false;
+  std::uint64_t commits_ = 0;
   std::set<Bytes> gone_;  ///< instances that held a lease when the store was opened
   std::vector<Broken> broken_;
   std::function<void(std::string)> told_;
