@@ -52,26 +52,6 @@ void Watch::say(int invariant, std::string subject, std::string sentence) {
   }
 }
 
-void Watch::promised(const domain::IntentId& id, std::uint64_t version) {
-  std::uint64_t& known = promised_[id];
-  known = std::max(known, version);
-  const bool is_there = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
-    return entry.second.id == id && entry.second.version >= version;
-  });
-  if (is_there || db_ == nullptr) return;
-  // An attempt or a number that ended raises a version, and no event tells of that.
-  try {
-    Txn txn(*db_);
-    bool is_committed = false;
-    each(
-        txn, "SELECT version FROM intents WHERE id = $1",
-        [&](const Row& row) { is_committed = row.count(0) >= version; }, id);
-    if (!is_committed) say(2, text(id), "the API answers for what is not committed");
-  } catch (const sql::Failure&) {
-    return;  // the disk is frozen: the next opening looks
-  }
-}
-
 void Watch::missed(bool disk_is_frozen, const std::string& why) {
   tally_.count("machine", "commit not looked at");
   if (!disk_is_frozen) say(0, "the watch", "it could not look at a commit: " + why);
