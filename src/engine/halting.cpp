@@ -178,6 +178,20 @@ Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx, ports::Says 
   co_return false;
 }
 
+namespace {
+
+// Another engine has all of its accounts: what that one read when it started is all it knows of
+// final blocks noted before, and what is noted behind its back it would never compare.
+bool is_superseded(store::Txn& txn, const domain::ChainId& chain,
+                   const std::vector<Unit::Held>& accounts) {
+  return !accounts.empty() && std::ranges::all_of(accounts, [&](const Unit::Held& one) {
+    const auto row = store::find_account(txn, chain, one.address);
+    return row && row->epoch != one.epoch;
+  });
+}
+
+}  // namespace
+
 Awaitable<void> note_finality(Core& core, Unit& unit) {
   const domain::BlockRef block = unit.view.final_block();
   const std::int64_t now_ms = core.parts.clock.mono_ms();
@@ -187,9 +201,13 @@ Awaitable<void> note_finality(Core& core, Unit& unit) {
   if (block.height <= unit.final_noted.height || !unit.halted.empty()) co_return;
   if (unit.final_noted.height > 0 && now_ms - unit.final_noted_ms < noted_every_ms) co_return;
   unit.final_noted_ms = now_ms;
-  co_await core.parts.store.write(
-      [id = unit.id(), block](store::Txn& txn) { store::note_final_block(txn, id, block); });
-  unit.note_called_final(block);
+  const bool is_noted = co_await core.parts.store.write(
+      [id = unit.id(), block, accounts = unit.accounts_held()](store::Txn& txn) {
+        if (is_superseded(txn, id, accounts)) return false;
+        store::note_final_block(txn, id, block);
+        return true;
+      });
+  if (is_noted) unit.note_called_final(block);
 }
 
 Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, std::string reason) {

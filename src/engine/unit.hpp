@@ -127,6 +127,15 @@ struct Unit {
     friend bool operator==(const NotedSeen&, const NotedSeen&) = default;
   };
   NotedSeen noted_seen;  ///< what stood when it was asked last, and the tip then
+  struct Held {
+    domain::Address address;
+    std::uint64_t epoch = 0;
+  };
+  std::vector<Held> accounts_held() const {
+    std::vector<Held> out;
+    for (const AccountState& one : accounts) out.push_back({one.address, one.epoch});
+    return out;
+  }
   bool was_usable = false;  ///< since it was last brought up, or tried to be
 
   const domain::ChainId& id() const { return chain.info().id; }

@@ -4,6 +4,7 @@
 #include "rig.hpp"
 #include "store/reads.hpp"
 #include "store/statements.hpp"
+#include "store/writes.hpp"
 
 using namespace holdfast;
 using domain::IntentState;
@@ -214,4 +215,24 @@ TEST_CASE("F7: a chain halted in memory alone is acknowledged on record, once") 
   CHECK(*again);
   rig.world.run_for(10'000);
   CHECK_FALSE(is_halted(rig));
+}
+
+TEST_CASE("F7: an engine whose accounts another has taken over notes no final block any more") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  rig.mine_for(15);
+  const auto noted = [&] {
+    return rig.read([](store::Txn& txn) { return store::chain_record(txn, {"sim:1"}); })
+        .final_block->height;
+  };
+  const std::uint64_t before = noted();
+  REQUIRE(before > 0);
+  rig.run(rig.store->write([](store::Txn& txn) {
+    return store::take_over_account(txn, {"sim:1"}, {"relayer0"}, "another", 1);
+  }));
+  rig.mine_for(40);
+  REQUIRE_FALSE(rig.engine->broken());
+  CHECK(noted() == before);
 }
