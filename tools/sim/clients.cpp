@@ -238,7 +238,8 @@ ports::Awaitable<void> Clients::ask_otherwise(engine::Engine& engine, Wish& wish
 void Clients::check_again(const domain::Intent& first, const engine::Answer& again) {
   if (again.intent.id != first.id) {
     watch_.say(2, text(first.id), "asked again, it became another payment");
-  } else if (again.intent.version != first.version || again.intent.state != first.state) {
+  } else if (again.intent.version != first.version || again.intent.state != first.state ||
+             again.intent.tx_hash != first.tx_hash || again.intent.reason != first.reason) {
     watch_.say(2, text(first.id), "asked again, it was answered otherwise than at first");
   }
 }
@@ -247,7 +248,7 @@ void Clients::answered(Wish& wish, const Result<engine::Answer>& answer, std::st
   if (answer) {
     tally_.count("people", what);
     if (!wish.intent) wish.intent = answer->intent;
-    watch_.promised(answer->intent.id, answer->intent.version);
+    watch_.promised(answer->intent);
     ++wish.done;
     return;
   }

@@ -119,7 +119,7 @@ ports::Awaitable<void> Operators::adopt(engine::Engine& engine, domain::IntentId
     wanted.tx_hash = hash;
     wanted.reason = "it has just been mined";
     const auto resolved = co_await engine.resolve(caller(), id, wanted);
-    if (resolved) watch_.promised(id, resolved->intent.version);
+    if (resolved) watch_.promised(resolved->intent);
     tally_.count("people", resolved ? "adopted evidence" : "adopt evidence refused");
   } catch (const std::exception& error) {
     note_thrown(watch_, error);
@@ -146,7 +146,7 @@ ports::Awaitable<void> Operators::reviews(engine::Engine& engine) {
     if (names_hash(wanted.as)) wanted.tx_hash = named;
     wanted.reason = "as the chain says";
     const auto resolved = co_await engine.resolve(caller(), intent.id, wanted);
-    if (resolved) watch_.promised(intent.id, resolved->intent.version);
+    if (resolved) watch_.promised(resolved->intent);
     tally_.count("people", std::string(resolved ? "resolved as " : "resolve refused: ") +
                                std::string(domain::to_text(wanted.as)));
   }
@@ -189,7 +189,7 @@ ports::Awaitable<void> abandon_one(engine::Engine& engine, domain::IntentId id, 
   try {
     const auto done = co_await engine.abandon(without_key("ann"), id, "the customer called");
     if (done) {
-      watch.promised(id, done->intent.version);
+      watch.promised(done->intent);
       watch.asked_to_stop(id);
     }
     tally.count("people", done ? "abandoned" : "abandon refused");

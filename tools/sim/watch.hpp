@@ -74,8 +74,8 @@ class Watch {
   void posted(const domain::TxHash& hash, std::int64_t wall_s);
   /// This engine, by the name it has in the audit trail, signed this.
   void signed_by(const Digest& digest, std::string who);
-  /// The API answered with this version of an intent: it must never be less.
-  void promised(const domain::IntentId& id, std::uint64_t version);
+  /// The API answered with this: its version must never be less, nor another than it was.
+  void promised(const domain::Intent& told);
   /// An operator who gave this payment up was told that this is on record.
   void asked_to_stop(const domain::IntentId& id);
 

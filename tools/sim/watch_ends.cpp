@@ -53,6 +53,14 @@ void Watch::check_settled_by(const Seen& seen) {
   if (is_by_it && !is_final(*seen.tx_hash)) {
     say(9, text(seen.id), "it is settled, and what moved it is not final");
   }
+  // A chain that takes that back is known by this, whoever runs then.
+  const auto tx = is_by_it ? chain_.mined(*seen.tx_hash) : std::nullopt;
+  const bool may_be_lower = halted_ || finality_broken_ || !noted_final_;
+  if (tx && !may_be_lower && *noted_final_ < tx->block.height) {
+    say(0, text(seen.id),
+        "it settled on block " + std::to_string(tx->block.height) +
+            ", and the newest final block on record is " + std::to_string(*noted_final_));
+  }
 }
 
 // Only a lease that ran out spends the budget, and each takes its time.
@@ -83,11 +91,17 @@ void Watch::check_used(const domain::Address& account, std::uint64_t number) {
 
 // ---- what people were told
 
-void Watch::promised(const domain::IntentId& id, std::uint64_t version) {
+void Watch::promised(const domain::Intent& told) {
+  const domain::IntentId& id = told.id;
+  const std::uint64_t version = told.version;
   std::uint64_t& known = promised_[id];
   known = std::max(known, version);
   const bool is_there = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
-    return entry.second.id == id && entry.second.version >= version;
+    const Seen& seen = entry.second;
+    if (seen.id == id && seen.version == version && seen.state != told.state) {
+      say(2, text(id), "the API tells of another state than it has at that version");
+    }
+    return seen.id == id && seen.version >= version;
   });
   if (is_there || db_ == nullptr) return;
   // An attempt or a number that ended raises a version, and no event tells of that.

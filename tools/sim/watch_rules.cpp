@@ -85,7 +85,11 @@ void Watch::read_chain(sql::Connection& db) {
   each(
       txn, "SELECT final_height, halted <> '' FROM chains WHERE chain = $1",
       [&](const Row& row) {
-        noted_final_ = row.count(0);
+        const std::uint64_t height = row.count(0);
+        if (noted_final_ && height < *noted_final_ && !finality_broken_) {
+          say(0, "the chain", "the newest final block on record went back");
+        }
+        noted_final_ = height;
         halted_ = row.flag(1);
       },
       chain_.info().id);
