@@ -133,6 +133,7 @@ struct Unit {
   };
   std::vector<Held> accounts_held() const {
     std::vector<Held> out;
+    out.reserve(accounts.size());
     for (const AccountState& one : accounts) out.push_back({one.address, one.epoch});
     return out;
   }
