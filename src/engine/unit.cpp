@@ -11,7 +11,8 @@ ports::Awaitable<bool> Unit::is_final(domain::MinedTx tx) {
   const auto answer = co_await chain.block_hash(height);
   if (answer.ok() == nullptr || !*answer.ok() || !halted.empty()) co_return false;
   view.note_final_hash({height, **answer.ok()});
-  co_return **answer.ok() == tx.block.hash&& co_await noted_stands(height);
+  if (**answer.ok() != tx.block.hash) co_return false;
+  co_return co_await noted_stands(height);
 }
 
 ports::Awaitable<bool> Unit::noted_stands(std::uint64_t height) {
