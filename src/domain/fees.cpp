@@ -4,6 +4,8 @@
 
 #include <holdfast/base/ensure.hpp>
 
+#include "base/teeth.hpp"
+
 namespace holdfast::domain {
 namespace {
 
@@ -42,7 +44,8 @@ Fees first_offer(Fees market, const U256& ceiling) {
 std::optional<Fees> bump(const Fees& old, const Fees& market, const U256& ceiling) {
   const auto max_fee = next_fee_step(old.max_fee);
   const auto priority_fee = next_fee_step(old.priority_fee);
-  if (!max_fee || !priority_fee || *max_fee > ceiling) return std::nullopt;
+  const bool is_over = !planted(Tooth::ceiling_ignored) && max_fee && *max_fee > ceiling;
+  if (!max_fee || !priority_fee || is_over) return std::nullopt;
   Fees out = old;
   out.max_fee = std::max(*max_fee, std::min(market.max_fee, ceiling));
   out.priority_fee = std::max(*priority_fee, std::min(market.priority_fee, out.max_fee));

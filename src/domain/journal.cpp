@@ -143,24 +143,29 @@ Entry make_gas(const TxHash& hash, const ChainId& chain, const Address& account,
           at_ms};
 }
 
-std::vector<GasEntry> gas_entries(std::span<const Entry> there, const Entry& consumer) {
-  std::vector<std::size_t> standing;
-  std::size_t times = 0;  // that the same transaction was journalled
+std::vector<std::size_t> standing_gas(std::span<const Entry> there) {
+  std::vector<std::size_t> out;
   for (std::size_t i = 0; i < there.size(); ++i) {
-    if (there[i].id.ends_with(back_suffix)) {
-      std::erase_if(standing, [&](std::size_t at) {
-        return std::string(there[at].id).append(back_suffix) == there[i].id;
-      });
+    if (!there[i].id.ends_with(back_suffix)) {
+      out.push_back(i);
       continue;
     }
-    standing.push_back(i);
-    if (there[i].id.starts_with(consumer.id)) ++times;
+    std::erase_if(out, [&](std::size_t at) {
+      return std::string(there[at].id).append(back_suffix) == there[i].id;
+    });
   }
+  return out;
+}
+
+std::vector<GasEntry> gas_entries(std::span<const Entry> there, const Entry& consumer) {
+  const auto times = std::count_if(there.begin(), there.end(), [&](const Entry& each) {
+    return each.id.starts_with(consumer.id) && !each.id.ends_with(back_suffix);
+  });
   const bool costs = std::none_of(consumer.legs.begin(), consumer.legs.end(),
                                   [](const Leg& leg) { return leg.amount.magnitude.is_zero(); });
   std::vector<GasEntry> out;
   bool stands = false;
-  for (const std::size_t at : standing) {
+  for (const std::size_t at : standing_gas(there)) {
     const Entry& entry = there[at];
     if (!stands && entry.id.starts_with(consumer.id) && entry.legs == consumer.legs) {
       stands = true;

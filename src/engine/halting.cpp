@@ -56,6 +56,10 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
     if (found == nullptr || account == nullptr) continue;
     if (found->tx && !unit.halted.empty()) continue;  // its word is not taken until a person looked
     if (found->tx && co_await unit.is_final(*found->tx)) {
+      if (!co_await vouched(core, unit, *found->tx, ports::Says::paid)) {
+        out.all_answered = false;
+        continue;
+      }
       co_await core.consume_slot(slots[i], *found->tx, "mined again");
       continue;
     }
@@ -162,7 +166,7 @@ Awaitable<bool> vouched(Core& core, Unit& unit, domain::MinedTx tx, ports::Says 
   const domain::TxHash of = tx.hash;
   const auto answer = co_await unit.chain.vouch(std::move(tx), says);
   const std::int64_t now_ms = core.parts.clock.mono_ms();
-  if (answer.ok() != nullptr) {
+  if (answer.ok() != nullptr || planted(Tooth::unvouched)) {
     if (now_ms - unit.unvouched_ms > shown_for_ms) unit.unvouched.clear();
     co_return true;
   }

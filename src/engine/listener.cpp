@@ -24,6 +24,7 @@ Awaitable<void> Listener::run() {
         const std::string before = unit_.why;
         if (co_await bring_up(core_, unit_)) {
           touched_ = unit_.watch.all();
+          ended_ = unit_.watch.ended();
         } else if (unit_.why != before) {
           log::warn("chain_not_usable", {{"chain", unit_.id().value}, {"why", unit_.why}});
         }
@@ -38,6 +39,7 @@ Awaitable<void> Listener::run() {
             "block " + std::to_string(*unit_.lost_final) + " was final and was taken back");
         unit_.lost_final.reset();  // only once it is on record
       }
+      if (unit_.usable) co_await ask_ended();
       co_await tell_used_late();
       co_await note_refs();
       if (unit_.usable && unit_.halted.empty()) co_await act();

@@ -29,12 +29,14 @@ class Listener {
   void read_block(const ports::Block& block);
   Awaitable<void> act();
   Awaitable<void> tell_used_late();
+  Awaitable<void> ask_ended();
   Awaitable<void> note_refs();
   Awaitable<bool> act_on(domain::IntentId id);
   std::optional<store::Move> plain_settle(const domain::IntentId& id);
   Awaitable<std::vector<domain::IntentId>> settle_plain(std::vector<domain::IntentId> ids);
   Awaitable<std::vector<domain::IntentId>> settle_page(std::vector<store::Move> moves);
   Awaitable<std::optional<bool>> still_canonical(const Inclusion& inclusion);
+  Awaitable<void> look_again(domain::IntentId id, Inclusion shown);
   Awaitable<bool> move(domain::Facts facts, domain::Follow what, Boxed<Inclusion> seen,
                        domain::Evidence evidence);
   void down(std::string why);
@@ -43,6 +45,7 @@ class Listener {
   Unit& unit_;
   std::vector<domain::MinedTx> refs_seen_;  // from our accounts, of no payment under way
   std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
+  std::vector<domain::IntentId> ended_;  ///< to be asked for: used in a block nobody has read?
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
   Rhythm rhythm_{unit_.chain.info().poll_ms};

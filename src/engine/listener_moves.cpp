@@ -51,6 +51,27 @@ Awaitable<void> Listener::act() {
   }
 }
 
+// Blocks that nobody has read, before a start or while a chain was down, are not read any more:
+// whose payment had ended by then is asked for by name, a few with each round.
+Awaitable<void> Listener::ask_ended() {
+  constexpr std::size_t at_once = 8;
+  for (std::size_t asked = 0; asked < at_once && !ended_.empty(); ++asked) {
+    const domain::IntentId id = ended_.back();
+    const auto facts = co_await core_.parts.store.read(
+        [id](store::Txn& txn) { return store::find_facts(txn, id); });
+    ports::Method* const method = facts ? core_.method(facts->intent.terms) : nullptr;
+    if (method != nullptr) {
+      const auto seen = co_await method->read_authorization(facts->intent);
+      using Result = domain::AuthorizationSeen::Result;
+      if (seen.result == Result::unknown) co_return;  // with the next round
+      const bool is_used =
+          seen.result == Result::used_exactly || seen.result == Result::used_otherwise;
+      if (is_used && seen.tx) used_late_.emplace_back(id, seen.tx->hash);
+    }
+    ended_.pop_back();
+  }
+}
+
 // The payment stays as it ended: what became of the money is for a person.
 Awaitable<void> Listener::tell_used_late() {
   unit_.watch.forget_expired(unit_.view.latest_time_s());
@@ -85,6 +106,22 @@ Awaitable<std::optional<bool>> Listener::still_canonical(const Inclusion& inclus
   if (answer.ok() == nullptr || !*answer.ok()) co_return std::nullopt;
   if (!co_await unit_.noted_stands(block.height)) co_return std::nullopt;
   co_return **answer.ok() == block.hash;
+}
+
+// One node has shown it, and the others do not have it there. It is as good as never seen once
+// nobody shows it any more, or shows it elsewhere.
+Awaitable<void> Listener::look_again(domain::IntentId id, Inclusion shown) {
+  auto answer = co_await unit_.chain.find(shown.tx.hash);
+  ports::Whereabouts* const found = answer.ok();
+  Watched* const watched = unit_.watch.find(id);
+  const bool is_same = watched != nullptr && watched->inclusion &&
+                       watched->inclusion->tx.hash == shown.tx.hash &&
+                       watched->inclusion->tx.block == shown.tx.block;
+  if (found == nullptr || !is_same) co_return;
+  if (found->tx && found->tx->block == shown.tx.block) co_return;
+  unit_.watch.lose(*watched);
+  if (found->tx) unit_.watch.include(*watched, std::move(*found->tx), shown.own_hash);
+  touched_.push_back(id);
 }
 
 /// True when it moved.
@@ -131,7 +168,10 @@ Awaitable<bool> Listener::act_on(domain::IntentId id) {
       seen.verdict == domain::Verdict::final || seen.verdict == domain::Verdict::failed;
   const auto says =
       what.move == domain::FollowMove::settle ? ports::Says::paid : ports::Says::unpaid;
-  if (inclusion && ends && !co_await vouched(core_, unit_, inclusion->tx, says)) co_return false;
+  if (inclusion && ends && !co_await vouched(core_, unit_, inclusion->tx, says)) {
+    co_await look_again(id, *inclusion);
+    co_return false;
+  }
   co_return co_await move(std::move(*facts), what, std::move(inclusion), seen.evidence);
 }
 

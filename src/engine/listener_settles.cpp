@@ -84,16 +84,19 @@ Awaitable<std::vector<domain::IntentId>> Listener::settle_page(std::vector<store
   for (const store::Move& one : moves) {
     asked.push_back(vouched(core_, unit_, *one.final_tx, ports::Says::paid));
   }
-  // Who is not vouched for waits for the next head.
+  // Who is not vouched for is looked at alone.
   const std::vector<bool> said = co_await join_all(std::move(asked));
   std::vector<store::Move> wanted;
   std::vector<domain::IntentId> ids;
+  std::vector<domain::IntentId> refused;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    if (!said[i]) continue;
+    if (!said[i]) {
+      refused.push_back(moves[i].id);
+      continue;
+    }
     ids.push_back(moves[i].id);
     wanted.push_back(std::move(moves[i]));
   }
-  std::vector<domain::IntentId> refused;
   if (wanted.empty()) co_return refused;
   for (std::size_t i = 0; i < wanted.size(); ++i) HOLDFAST_KILL_POINT("KP8");
   const auto settled = co_await core_.move_all(std::move(wanted));

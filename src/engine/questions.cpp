@@ -104,11 +104,16 @@ Awaitable<std::vector<domain::HashSeen>> Delivery::search() {
     switch (found->place) {
       case ports::Whereabouts::Place::not_found: out[i].result = HashResult::not_found; break;
       case ports::Whereabouts::Place::pending: out[i].result = HashResult::pending; break;
-      case ports::Whereabouts::Place::mined:
+      case ports::Whereabouts::Place::mined: {
         if (!found->tx) break;
-        out[i].result = place_of(*found->tx, co_await unit_.is_final(*found->tx));
+        const bool is_final = co_await unit_.is_final(*found->tx);
+        // What one node shows as final ends nothing, whatever it is one of ours that it shows.
+        const auto says = says_of(*found->tx, facts_.attempts);
+        if (is_final && !co_await vouched(core_, unit_, *found->tx, says)) break;
+        out[i].result = place_of(*found->tx, is_final);
         out[i].tx = std::move(found->tx);
         break;
+      }
     }
   }
   // Its noops tell of its numbers, and nothing of the payment.
@@ -200,7 +205,9 @@ Awaitable<domain::RefSeen> Delivery::look_at(domain::CarriesRef one) {
   const ports::Whereabouts* const found = answer.ok();
   seen.is_unanswered = found == nullptr;
   if (found != nullptr) seen.tx = found->tx;
-  seen.is_final = seen.tx && co_await unit_.is_final(*seen.tx);
+  const auto says = seen.tx && seen.tx->succeeded ? ports::Says::paid : ports::Says::unpaid;
+  seen.is_final = seen.tx && co_await unit_.is_final(*seen.tx) &&
+                  co_await vouched(core_, unit_, *seen.tx, says);
   const bool is_nowhere = found != nullptr && found->place == ports::Whereabouts::Place::not_found;
   if (!is_nowhere || !unit_.chain.info().ordered || !unit_.halted.empty()) co_return seen;
   // Taken out of its block for good, perhaps: what else used its number?

@@ -196,6 +196,21 @@ Awaitable<bool> read_accounts(Core& core, Unit& unit) {
   co_return true;
 }
 
+namespace {
+
+// By the chain's time, which is what ends them: a clock of ours may be ahead. Those that have run
+// out since are asked for once more, too: nobody may have read the block that used them.
+Awaitable<void> load_ended(Core& core, Unit& unit) {
+  constexpr std::int64_t unread_s = 86'400;
+  const auto ended = co_await core.parts.store.read(
+      [id = unit.id(), from_s = unit.view.latest_time_s() - unread_s](store::Txn& txn) {
+        return store::ended_authorizations(txn, id, from_s, most_ended);
+      });
+  for (const domain::Intent& intent : ended) unit.watch.put_ended(intent);
+}
+
+}  // namespace
+
 Awaitable<bool> bring_up(Core& core, Unit& unit) {
   const auto checked = co_await unit.chain.check();
   if (checked.ok() == nullptr) {
@@ -213,6 +228,7 @@ Awaitable<bool> bring_up(Core& core, Unit& unit) {
   unit.view.restart(head.ok()->latest);
   // Seen in blocks that may not be canonical any more.
   for (AccountState& account : unit.accounts) account.mined.clear();
+  co_await load_ended(core, unit);
   if (!co_await look_for(core, unit, unit.watch.all())) {
     unit.why = "the node does not answer for all our transactions";
     co_return false;
@@ -256,11 +272,6 @@ Awaitable<void> recover(Core& core) {
     co_await halt_if_restored(core, *unit);
     unit->broadcaster.stop(!unit->halted.empty());
     co_await load_watched(core, *unit);
-    const auto ended = co_await core.parts.store.read(
-        [id = unit->id(), now_s = core.wall_ms() / 1000](store::Txn& txn) {
-          return store::ended_authorizations(txn, id, now_s, most_ended);
-        });
-    for (const domain::Intent& intent : ended) unit->watch.put_ended(intent);
   }
   // The last answer was stored, and its process ended before it could say that it was the last.
   co_await answer_for_restored(core, core.config.instance_name);

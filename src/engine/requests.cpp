@@ -4,6 +4,7 @@
 #include "engine/requests.hpp"
 #include <holdfast/domain/refs.hpp>
 #include "base/kill_point.hpp"
+#include "base/teeth.hpp"
 #include "engine/errors.hpp"
 #include "engine/new_intent.hpp"
 #include "store/reads.hpp"
@@ -197,6 +198,11 @@ Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std
   // Told as it is, not as the table of moves puts it.
   const auto intent = co_await find(caller.id, id);
   if (!intent || domain::is_terminal(intent->state)) co_return answer;
+  if (planted(Tooth::late_cancel)) {
+    domain::Intent told = *intent;
+    told.state = domain::IntentState::canceled;
+    co_return Answer{std::move(told), false};
+  }
   co_return refuse(EngineError::too_late,
                    "the payment is " + std::string(domain::to_text(intent->state)) +
                        ": it can be canceled until settling starts, and not any more");

@@ -108,6 +108,11 @@ void Watch::forget_inclusion(Watched& watched) {
   watched.inclusion.reset();
 }
 
+void Watch::lose(Watched& watched) {
+  forget_inclusion(watched);
+  watched.lost = true;
+}
+
 std::vector<domain::IntentId> Watch::take_back(const domain::BlockRef& block) {
   std::vector<domain::IntentId> out;
   if (planted(Tooth::reorg_unnoticed)) return out;
@@ -117,8 +122,7 @@ std::vector<domain::IntentId> Watch::take_back(const domain::BlockRef& block) {
     ++at;
     Watched& watched = watched_.at(id);
     if (watched.inclusion->tx.block != block) continue;
-    forget_inclusion(watched);
-    watched.lost = true;
+    lose(watched);
     out.push_back(id);
   }
   return out;
@@ -172,6 +176,14 @@ std::vector<domain::IntentId> Watch::match_ended(const domain::MinedTx& tx) cons
     const auto ended = ended_.find(key);
     if (ended != ended_.end() && !by_authorization_.contains(key)) out.push_back(ended->second.id);
   }
+  return out;
+}
+
+std::vector<domain::IntentId> Watch::ended() const {
+  std::vector<domain::IntentId> out;
+  out.reserve(ended_.size());
+  for (const auto& [key, ended] : ended_) out.push_back(ended.id);
+  std::sort(out.begin(), out.end());
   return out;
 }
 

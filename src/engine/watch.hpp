@@ -61,6 +61,8 @@ class Watch {
 
   /// Notes where it was mined. A transaction that failed never takes the place of one that paid.
   void include(Watched& watched, domain::MinedTx tx, bool own_hash);
+  /// What it was included by does not stand.
+  void lose(Watched& watched);
   /// A block went away: its inclusions are lost. Returns whose.
   std::vector<domain::IntentId> take_back(const domain::BlockRef& block);
   /// Payments included at or below this height.
@@ -75,6 +77,7 @@ class Watch {
   /// Those of them this transaction used. An authorization that a payment under way redeems again
   /// is that payment's.
   std::vector<domain::IntentId> match_ended(const domain::MinedTx& tx) const;
+  std::vector<domain::IntentId> ended() const;
   void forget_expired(std::int64_t chain_s);
 
   std::size_t size() const { return watched_.size(); }

@@ -155,6 +155,9 @@ ports::Awaitable<ports::Outcome<ports::Whereabouts>> ScriptedChain::find(domain:
         if (const auto* tx = mined_at(hash, view)) {
           return ports::Whereabouts{Place::mined, shown(*tx)};
         }
+        if (shows_ && shows_->hash == hash) {
+          return ports::Whereabouts{Place::mined, shown(*shows_)};
+        }
         // What a node has not seen mined yet is in its pool still, if it was there.
         const bool waits = index_.by_hash(hash) != nullptr || pool_.has(hash);
         const Place place = waits && knows(hash, view) ? Place::pending : Place::not_found;
@@ -237,8 +240,13 @@ ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> ScriptedChain::
       });
 }
 
-ports::Awaitable<ports::Outcome<bool>> ScriptedChain::vouch(domain::MinedTx, ports::Says) {
-  return answer<bool>(ChainCall::vouch, [](const View&) { return ports::Outcome<bool>(true); });
+ports::Awaitable<ports::Outcome<bool>> ScriptedChain::vouch(domain::MinedTx tx, ports::Says) {
+  return answer<bool>(ChainCall::vouch,
+                      [this, tx = std::move(tx)](const View&) -> ports::Outcome<bool> {
+                        if (is_invented(tx))
+                          return ports::Unknown{"another node has it nowhere", false};
+                        return true;
+                      });
 }
 
 ports::Awaitable<ports::Outcome<ScriptedChain::AuthorizationState>> ScriptedChain::authorization(

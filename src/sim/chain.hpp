@@ -66,7 +66,8 @@ class ScriptedChain final : public ports::Chain {
   ports::Awaitable<ports::Outcome<domain::Fees>> quote(std::uint64_t gas) override;
   ports::Awaitable<ports::Outcome<std::optional<domain::MinedTx>>> consumer(
       domain::Address account, domain::Sequence at) override;
-  /// True, unless it is told to fail: there is one node.
+  /// True, unless it is told to fail, or asked of what was invented: then another node has it
+  /// nowhere.
   ports::Awaitable<ports::Outcome<bool>> vouch(domain::MinedTx tx, ports::Says says) override;
   ports::Awaitable<ports::Outcome<ports::Posted>> post(Bytes bytes, domain::TxHash hash) override;
   ports::Awaitable<ports::Outcome<std::optional<domain::TxHash>>> send_order(
@@ -109,6 +110,11 @@ class ScriptedChain final : public ports::Chain {
   void forget_pool();
   /// False when it was not pending.
   bool forget(const domain::TxHash& hash);
+  /// Whoever looks for this pending transaction is shown it as succeeded in a final block that does
+  /// not hold it, until it is mined or nothing is invented any more. False when it cannot be: it
+  /// does not wait, or would fail.
+  bool invent(const domain::TxHash& hash);
+  void invent_nothing() { shows_.reset(); }
   enum class Fate { repooled, dropped };
   /// Replaces the newest `depth` blocks by empty ones; what they held goes back to the pool, or is
   /// gone. Also below finality, which a real chain promises never to do.
@@ -153,6 +159,8 @@ class ScriptedChain final : public ports::Chain {
   std::optional<domain::MinedTx> mined(const domain::TxHash& hash);
   /// Some block held it once, canonical still or not.
   bool was_mined(const domain::TxHash& hash) const { return ever_mined_.contains(hash); }
+  /// A block was said to hold it, which did not.
+  bool was_invented(const domain::TxHash& hash) const { return invented_.contains(hash); }
   /// What the newest so many blocks hold.
   std::vector<domain::MinedTx> newest_txs(std::size_t blocks);
   /// The canonical transaction that used or canceled this authorization.
@@ -188,6 +196,9 @@ class ScriptedChain final : public ports::Chain {
   const ports::Block& block_at(std::uint64_t height, const View& view) const;
   /// The transaction, if it shows it in a block.
   const domain::MinedTx* mined_at(const domain::TxHash& hash, const View& view) const;
+  static domain::MinedTx as_mined(const ports::Block& block, const Mempool::Pending& pending,
+                                  Books::Ran ran, const U256& fee);
+  bool is_invented(const domain::MinedTx& tx) const;
   bool knows(const domain::TxHash& hash, const View& view) const;
   /// As this endpoint shows it: without the events of a token that has none.
   domain::MinedTx shown(domain::MinedTx tx) const;
@@ -220,6 +231,8 @@ class ScriptedChain final : public ports::Chain {
   std::vector<PostRecord> posts_;
   std::set<domain::TxHash> taken_;
   std::set<domain::TxHash> ever_mined_;
+  std::optional<domain::MinedTx> shows_;  ///< as mined, by one node alone
+  std::set<domain::TxHash> invented_;  ///< ever
   std::uint64_t finalized_ = 0;
   std::uint64_t fork_ = 0;  ///< part of block hashes: a block mined again is another block
   std::int64_t next_block_ms_ = 0;

@@ -99,6 +99,12 @@ std::optional<domain::MinedTx> ScriptedChain::run(const ports::Block& block,
   books_.raise_count(order.sender);
   Books::Ran ran;
   if (enough_gas) ran = books_.run(order.sender, order.call, block.time_s);
+  return as_mined(block, pending, std::move(ran), *fee);
+}
+
+domain::MinedTx ScriptedChain::as_mined(const ports::Block& block, const Mempool::Pending& pending,
+                                        Books::Ran ran, const U256& fee) {
+  const ports::Order& order = pending.tx.order;
   domain::MinedTx tx;
   tx.hash = pending.hash;
   tx.block = block.ref;
@@ -106,7 +112,7 @@ std::optional<domain::MinedTx> ScriptedChain::run(const ports::Block& block,
   tx.succeeded = ran.succeeded;
   tx.sender = order.sender;
   tx.sequence = order.sequence;
-  tx.fee_paid = *fee;
+  tx.fee_paid = fee;
   tx.transfers = std::move(ran.transfers);
   tx.authorizations = std::move(ran.authorizations);
   const ByteView payload(order.call.payload);
@@ -114,6 +120,25 @@ std::optional<domain::MinedTx> ScriptedChain::run(const ports::Block& block,
     tx.trailing_ref = domain::Ref::from(payload.last(domain::Ref::size));
   }
   return tx;
+}
+
+bool ScriptedChain::invent(const domain::TxHash& hash) {
+  catch_up();
+  const auto* const pending = pool_.find(hash);
+  if (pending == nullptr || finalized_ == 0) return false;
+  const ports::Block& block = blocks_[finalized_].block;
+  const ports::Order& order = pending->tx.order;
+  Books::Ran ran = books_.run(order.sender, order.call, block.time_s);
+  if (!ran.succeeded) return false;
+  books_.undo(ran);
+  shows_ = as_mined(block, *pending, std::move(ran), options_.base_fee);
+  invented_.insert(hash);
+  return true;
+}
+
+bool ScriptedChain::is_invented(const domain::MinedTx& tx) const {
+  const auto* const there = index_.by_hash(tx.hash);
+  return invented_.contains(tx.hash) && (there == nullptr || there->block != tx.block);
 }
 
 void ScriptedChain::give(const domain::Address& owner, const domain::AssetId& asset,

@@ -90,6 +90,11 @@ void Mempool::settle(const Books& books) {
 
 bool Mempool::has(const domain::TxHash& hash) const { return by_hash_.contains(hash); }
 
+const Mempool::Pending* Mempool::find(const domain::TxHash& hash) const {
+  const auto place = by_hash_.find(hash);
+  return place == by_hash_.end() ? nullptr : &pending_.at(place->second);
+}
+
 std::optional<ports::Call> Mempool::call_at(const domain::Address& account,
                                             std::uint64_t number) const {
   const auto at = pending_.find({account, number});

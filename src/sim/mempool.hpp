@@ -33,6 +33,8 @@ class Mempool {
   void settle(const Books& books);
 
   bool has(const domain::TxHash& hash) const;
+  /// Null: it is not there.
+  const Pending* find(const domain::TxHash& hash) const;
   /// What stands at this number; empty: nothing.
   std::optional<ports::Call> call_at(const domain::Address& account, std::uint64_t number) const;
   std::vector<domain::TxHash> hashes() const;

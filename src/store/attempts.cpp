@@ -126,7 +126,8 @@ Result<void> record_post(Txn& txn, const PostRecord& record) {
     save_slot(txn, slot->slot, record.now_ms);
   }
   // The same answer again is no change of the attempts.
-  if ((changes || reached_node) && attempt->intent) {
+  const bool kept = planted(Tooth::outcome_unversioned);
+  if ((changes || reached_node) && attempt->intent && !kept) {
     const auto row = load_intent(txn, *attempt->intent);
     ensure(row.has_value(), "an attempt belongs to no payment");
     raise_version(txn, row->row, record.now_ms);

@@ -2,6 +2,7 @@
 // refs found in transactions this store knows nothing of.
 #include <holdfast/domain/refs.hpp>
 
+#include "base/teeth.hpp"
 #include "store/events.hpp"
 #include "store/reads.hpp"
 #include "store/rows.hpp"
@@ -88,6 +89,8 @@ Result<Adopted> adopt_account(Txn& txn, const Adoption& adoption) {
 }
 
 void note_final_block(Txn& txn, const domain::ChainId& chain, const domain::BlockRef& block) {
+  if (planted(Tooth::final_falls))
+    execute(txn, "UPDATE chains SET final_height = 0 WHERE chain = $1 AND halted = ''", chain);
   execute(txn,
           "INSERT INTO chains (chain, final_height, final_hash, halted) VALUES ($1, $2, $3, '')"
           " ON CONFLICT (chain) DO UPDATE SET final_height = excluded.final_height,"
@@ -134,15 +137,32 @@ std::vector<domain::Intent> ended_authorizations(Txn& txn, const domain::ChainId
   return out;
 }
 
+namespace {
+
+/// A payment that came later has the same authorization: what uses it is that one's matter.
+bool is_redeemed_again(Txn& txn, const IntentRow& row) {
+  const domain::Intent& intent = row.intent;
+  if (!intent.authorization) return false;
+  const auto later = number_of(
+      txn,
+      "SELECT (SELECT count(*) FROM intents WHERE redemption_key = $1 AND redemption_ended = 0"
+      " AND redemption_key IS NOT NULL AND row > $2) + (SELECT count(*) FROM intents"
+      " WHERE redemption_key = $1 AND redemption_ended = 1 AND row > $2)",
+      domain::derive_redemption_key(intent.terms, intent.authorization->nonce), row.row);
+  return later > 0;
+}
+
+}  // namespace
+
 bool note_used_after_end(Txn& txn, const domain::IntentId& id, const domain::TxHash& tx_hash,
                          std::int64_t now_ms) {
   const auto row = load_intent(txn, id);
-  if (!row) return false;
+  if (!row || planted(Tooth::late_use_untold)) return false;
   const auto known = number_of(txn,
                                "SELECT EXISTS (SELECT 1 FROM events WHERE intent = $1"
                                " AND kind = 'alarm' AND tx_hash = $2)",
                                row->row, tx_hash);
-  if (known == 1) return false;
+  if (known == 1 || is_redeemed_again(txn, *row)) return false;
   Event event;
   event.at_ms = now_ms;
   event.kind = "alarm";

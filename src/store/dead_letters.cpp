@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/events.hpp"
 #include "store/queue.hpp"
 
@@ -152,7 +153,8 @@ Result<SignedLetter> redrive(Txn& txn, std::int64_t row, const Signature& by) {
     return refuse(StoreError::no_help, *why);
   }
   // The job stands before the signature: there is no letter that says redriven without one.
-  enqueue_for_change(txn, opened->intent, by.queue_ms != 0 ? by.queue_ms : by.now_ms);
+  if (!planted(Tooth::redrive_empty))
+    enqueue_for_change(txn, opened->intent, by.queue_ms != 0 ? by.queue_ms : by.now_ms);
   return sign(txn, *opened, by, "redriven");
 }
 
@@ -174,15 +176,16 @@ void park_job(Txn& txn, const IntentRow& intent, const domain::Receipt& receipt,
       [](const Row& row) { return Counts{row.small_count(0), row.small_count(1)}; }, receipt);
   ensure(counts.has_value(), "a lease that was checked is gone");
   const auto state = domain::to_text(intent.intent.state);
-  execute(txn,
-          "INSERT INTO dead_letters (intent, kind, at_ms, deliveries, lapsed_leases, verdict,"
-          " state, cycles, signed_by) VALUES ($1, 'settle', $2, $3, $4, $5, $6,"
-          " (SELECT coalesce(max(e.cycles), 0) FROM dead_letters e WHERE e.intent = $1), '')"
-          " ON CONFLICT (intent, kind) WHERE ended_ms IS NULL DO UPDATE SET"
-          " at_ms = excluded.at_ms, deliveries = excluded.deliveries,"
-          " lapsed_leases = excluded.lapsed_leases, verdict = excluded.verdict,"
-          " state = excluded.state",
-          intent.row, now_ms, counts->deliveries, counts->lapsed_leases, verdict, state);
+  if (!planted(Tooth::letter_missed))
+    execute(txn,
+            "INSERT INTO dead_letters (intent, kind, at_ms, deliveries, lapsed_leases, verdict,"
+            " state, cycles, signed_by) VALUES ($1, 'settle', $2, $3, $4, $5, $6,"
+            " (SELECT coalesce(max(e.cycles), 0) FROM dead_letters e WHERE e.intent = $1), '')"
+            " ON CONFLICT (intent, kind) WHERE ended_ms IS NULL DO UPDATE SET"
+            " at_ms = excluded.at_ms, deliveries = excluded.deliveries,"
+            " lapsed_leases = excluded.lapsed_leases, verdict = excluded.verdict,"
+            " state = excluded.state",
+            intent.row, now_ms, counts->deliveries, counts->lapsed_leases, verdict, state);
   // Whatever asked for the job again meanwhile: where the payment stands now no job can help it.
   execute(txn, "DELETE FROM jobs WHERE receipt = $1", receipt);
   const Signature by{std::string(who), {}, {}, now_ms, 0};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/teeth.hpp"
 #include "store/reads.hpp"
 
 namespace holdfast::store {
@@ -113,7 +114,7 @@ domain::Intent as_shown_after(const domain::Intent& now, const std::vector<Event
   out.version = shown.version;
   out.updated_ms = shown.at_ms;
   out.reason = move.reason;
-  out.tx_hash.reset();
+  if (!planted(Tooth::hash_is_now)) out.tx_hash.reset();
   out.cancel_asked = false;
   out.settling_ms = 0;
   for (std::size_t i = 0; i <= at; ++i) {

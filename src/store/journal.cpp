@@ -156,6 +156,7 @@ Result<void> Posting::gas(const domain::Slot& slot, const domain::MinedTx& tx, s
   GasThere there = gas_there(slot);
   const Entry cost = domain::make_gas(tx.hash, slot.chain, slot.account, tx.fee_paid, at_ms);
   for (domain::GasEntry& each : domain::gas_entries(there.entries, cost)) {
+    if (each.reverses && planted(Tooth::gas_twice)) continue;
     const domain::TxHash hash = each.reverses ? there.hashes[*each.reverses] : tx.hash;
     const auto turn = std::count(there.hashes.begin(), there.hashes.end(), hash);
     there.hashes.push_back(hash);

@@ -145,6 +145,37 @@ void compare_balances(Txn& txn, const Walk& walk, AuditReport& report) {
   }
 }
 
+// Of a number the journal holds what one transaction cost: what another one there, or the same at
+// another price, had cost before is reversed.
+void audit_gas(Txn& txn, AuditReport& report) {
+  std::vector<std::int64_t> slots;
+  each(txn, "SELECT slot FROM entries WHERE slot IS NOT NULL GROUP BY slot HAVING count(*) > 1",
+       [&](const Row& row) { slots.push_back(row.number(0)); });
+  static const std::string sql = std::string("SELECT a.address, s.sequence, ")
+                                     .append(entry_columns)
+                                     .append(" FROM entries e JOIN slots s ON s.row = e.slot")
+                                     .append(" JOIN accounts a ON a.row = s.account")
+                                     .append(" WHERE e.slot = $1 ORDER BY e.sequence");
+  for (const std::int64_t slot : slots) {
+    std::vector<Entry> entries;
+    std::string account;
+    std::uint64_t number = 0;
+    each(
+        txn, sql,
+        [&](const Row& row) {
+          account = row.text(0);
+          number = row.count(1);
+          if (auto entry = entry_from(row, 2)) entries.push_back(std::move(*entry));
+        },
+        slot);
+    const std::size_t standing = domain::standing_gas(entries).size();
+    if (standing <= 1) continue;
+    add_finding(report, 4, account,
+                "the gas of number " + std::to_string(number) + " is in the journal " +
+                    std::to_string(standing) + " times, and nothing reverses it");
+  }
+}
+
 }  // namespace
 
 // Entries that are there never change, so most of them are read without holding a view open (which
@@ -163,6 +194,7 @@ void audit_journal(Txn& txn, AuditReport& report, const Progress& progress) {
   if (walk.broken()) return;
   if (progress) progress(walk.last(), std::max(upto, walk.last()));
   compare_balances(txn, walk, report);
+  audit_gas(txn, report);
 }
 
 AuditReport verify_ledger(Txn& txn, const Progress& progress) {

@@ -285,6 +285,7 @@ void Mover::write_accepted() {
 // What ends on a block's finality has that block on record with it: a chain that takes it back is
 // known by that, whatever this process has not noted yet when it dies.
 void Mover::note_final() {
+  if (planted(Tooth::final_unnoted)) return;
   for (const domain::BlockRef& block : final_blocks(move_)) {
     const bool is_noted = move_.final_tx && move_.final_is_noted && block == move_.final_tx->block;
     if (!is_noted) note_final_block(txn_, payment_.intent().terms.chain, block);

@@ -143,7 +143,7 @@ Result<domain::Facts> hand_over(Txn& txn, const HandOver& wanted) {
   }
   row->slot.handed_over = true;
   save_slot(txn, row->slot, wanted.now_ms);
-  save_version(txn, payment->row, wanted.now_ms);
+  if (!planted(Tooth::handover_unversioned)) save_version(txn, payment->row, wanted.now_ms);
   account_event(txn, payment->row.row,
                 number_of_account(row->slot.sequence, row->slot.account) +
                     ": handed to the account, " + wanted.why,

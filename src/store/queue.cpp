@@ -77,6 +77,8 @@ void hasten_for_change(Txn& txn, const IntentRow& row, std::int64_t now_ms) {
 }
 
 bool end_lease(Txn& txn, const domain::Receipt& receipt) {
+  if (planted(Tooth::change_acked))
+    execute(txn, "UPDATE jobs SET again_ms = NULL WHERE receipt = $1", receipt);
   if (execute(txn, "DELETE FROM jobs WHERE receipt = $1 AND again_ms IS NULL", receipt) == 1) {
     return true;
   }
@@ -125,6 +127,8 @@ Result<void> ack_job(Txn& txn, const domain::Receipt& receipt) {
 
 Result<void> nack_job(Txn& txn, const domain::Receipt& receipt, std::int64_t visible_ms,
                       std::string_view why) {
+  if (planted(Tooth::change_delayed))
+    execute(txn, "UPDATE jobs SET again_ms = NULL WHERE receipt = $1", receipt);
   // A change that came while the job was out is not made to wait for the delay.
   const auto changed =
       execute(txn,

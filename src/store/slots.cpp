@@ -179,7 +179,8 @@ Result<void> move_slot(Txn& txn, const SlotMove& move) {
 
   save_slot(txn, row->slot, move.now_ms);
   posting.write();
-  if (move.consumer) note_final_block(txn, row->slot.chain, move.consumer->block);
+  const bool unnoted = planted(Tooth::used_unnoted);
+  if (move.consumer && !unnoted) note_final_block(txn, row->slot.chain, move.consumer->block);
   std::uint64_t version = 0;
   if (row->item_row) version = raise_version(txn, *row->item_row, move.now_ms);
   slot_event(txn, *row, from, move, version);

@@ -310,21 +310,25 @@ TEST_CASE("reconcile: unsigned numbers come back, signed ones that are nowhere a
 
 TEST_CASE(
     "foreign: an authorization used after its payment was canceled is told, once, for a person") {
-  for (const bool crash : {false, true}) {
-    CAPTURE(crash);
+  enum class Engine { stays, crashes, is_away };
+  for (const Engine what : {Engine::stays, Engine::crashes, Engine::is_away}) {
+    CAPTURE(static_cast<int>(what));
     Rig rig(by_hand());
     rig.start();
     rig.chain.script().fail_next(sim::ChainCall::simulate, ports::Unknown{"no answer"}, 1'000);
     const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
     const auto canceled = rig.run(rig.engine->cancel(rig.caller("c"), intent.id, "changed mind"));
     REQUIRE(canceled.has_value());
-    if (crash) rig.crash();
+    if (what == Engine::crashes) rig.crash();
     rig.world.run_for(2'000);
     const auto call = rig.authorizations.call(rig.find(intent.id));
     REQUIRE(call.has_value());
+    if (what == Engine::is_away) rig.crash_without_restart();
     rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
     const domain::TxHash theirs =
         rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
+    rig.mine_for(6);
+    if (what == Engine::is_away) rig.start();
     rig.mine_for(6);
     CHECK(rig.state(intent.id) == IntentState::canceled);
     const auto history = rig.detail(intent.id).history;

@@ -1,6 +1,7 @@
 // What a number's transactions cost, and what of it stands in the journal.
 #include "store/audit.hpp"
 #include "store/fixture.hpp"
+#include "store/journal.hpp"
 
 namespace holdfast::test {
 
@@ -55,6 +56,37 @@ TEST_CASE("slot: finality taken back quarantines it, and the books say what was 
   back();
   CHECK(consume(tx_hash(7), 0) == 10);
   CHECK(paid() == "0");
+}
+
+TEST_CASE("audit: a number that cost two transactions is found") {
+  TestStore db;
+  Desk desk(db);
+  const IntentId id = desk.create_payout(1).id;
+  desk.lease_all();
+  desk.claim(id);
+  domain::Slot slot = *desk.sign(id).slot;
+  // Where no consumer is known, nothing that was booked is looked for.
+  const auto book = [&](const domain::TxHash& hash) {
+    domain::MinedTx consumer = other_tx(hash, our_account, 0);
+    consumer.fee_paid = domain::Amount(700);
+    db.write([&](store::Txn& txn) {
+      store::Posting posting(txn, std::nullopt);
+      REQUIRE(posting.gas(slot, consumer, desk.now_ms).has_value());
+      REQUIRE(posting.balance().has_value());
+      posting.write();
+      return true;
+    });
+    return db.read([](store::Txn& txn) { return store::verify_ledger(txn, {}); }).findings;
+  };
+  CHECK(book(tx_hash(5)).empty());
+  const auto found = book(tx_hash(6));
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().invariant == 4);
+  CHECK(found.front().subject == our_account.value);
+  CHECK(found.front().sentence ==
+        "the gas of number 0 is in the journal 2 times, and nothing reverses it");
+  slot.consumed_by = tx_hash(6);
+  CHECK(book(tx_hash(7)).empty());
 }
 
 }  // namespace holdfast::test

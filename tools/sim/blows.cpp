@@ -48,6 +48,7 @@ void Blows::calm() {
   machine_.disk.freeze_never();
   machine_.disk.fail_next_sync(false);
   dies_at_step_ = 0;
+  again_after_.reset();
   restores_ = false;  // also what one of those ends has just begun
 }
 
@@ -65,6 +66,7 @@ void Blows::strike(const Stroke& stroke) {
     case Blow::process_slept:
     case Blow::wall_clock_set:
     case Blow::signer_down:
+    case Blow::killed_again:
     case Blow::backup_restored: return strike_machine(stroke.blow, chance);
     case Blow::node_down:
     case Blow::wrong_chain:
@@ -76,6 +78,8 @@ void Blows::strike(const Stroke& stroke) {
     case Blow::reorg_dropped:
     case Blow::finality_broken:
     case Blow::token_paused:
+    case Blow::fee_spiked:
+    case Blow::receipt_invented:
     case Blow::account_poor: return strike_chain(stroke.blow, chance);
     case Blow::foreign_use:
     case Blow::number_used:
@@ -128,6 +132,13 @@ void Blows::ended() {
   }
 }
 
+void Blows::booted() {
+  if (!again_after_) return;
+  dies_at_step_ = machine_.world.loop().steps() + *std::exchange(again_after_, std::nullopt);
+  dies_by_ = End::process;
+  dies_of_ = Blow::killed_again;
+}
+
 bool Blows::may_boot() const { return machine_.world.clock().mono_ms() >= boot_ms_; }
 void Blows::boot_later() { boot_ms_ = machine_.world.clock().mono_ms() + 5'000; }
 
@@ -137,6 +148,9 @@ void Blows::strike_machine(Blow blow, sim::Chance& chance) {
   switch (blow) {
     case Blow::process_killed: return die_soon(blow, End::process, chance);
     case Blow::power_cut: return die_soon(blow, End::power, chance);
+    case Blow::killed_again:
+      again_after_ = 1 + chance.below(800);
+      return die_soon(blow, End::process, chance);
     case Blow::killed_in_write: return freeze_in_write(blow, End::process, chance);
     case Blow::power_cut_in_write: return freeze_in_write(blow, End::power, chance);
     case Blow::drained:
@@ -244,6 +258,22 @@ void Blows::strike_chain(Blow blow, sim::Chance& chance) {
       return last(seconds(chance, 5, 60), [this, &chain] {
         if (--pauses_ == 0) chain.set_token({"tkn"}, sim::TokenKind::honest);
       });
+    case Blow::fee_spiked:
+      struck(blow);
+      ++spikes_;
+      chain.set_base_fee(U256(8'000 + chance.below(16'000)));
+      return last(seconds(chance, 5, 60), [this, &chain] {
+        if (--spikes_ == 0) chain.set_base_fee(U256(1'000));
+      });
+    case Blow::receipt_invented: {
+      const auto pooled = chain.pooled();
+      if (pooled.empty() || !chain.invent(pooled[chance.below(pooled.size())])) return;
+      struck(blow);
+      ++inventions_;
+      return last(seconds(chance, 5, 60), [this, &chain] {
+        if (--inventions_ == 0) chain.invent_nothing();
+      });
+    }
     case Blow::account_poor: {
       const domain::Address& account = machine_.accounts[chance.below(machine_.accounts.size())];
       const U256 all = chain.balance(account, domain::native_asset);

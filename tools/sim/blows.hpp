@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "machine.hpp"
 #include "people.hpp"
@@ -27,6 +28,8 @@ class Blows {
 
   /// The process has ended: nothing starts before its time.
   void ended();
+  /// A process has begun to start.
+  void booted();
   bool may_boot() const;
   void boot_later();
   /// The moment that a blow chose for the process's end, in items of the executor, has come.
@@ -67,6 +70,9 @@ class Blows {
   int nodes_down_ = 0;  ///< one after the other is over, and the last lifts it
   int pauses_ = 0;
   bool restores_ = false;
+  std::optional<std::uint64_t> again_after_;  ///< so many items after its start it dies again
+  int spikes_ = 0;
+  int inventions_ = 0;
 };
 
 }  // namespace holdfast::campaign

@@ -48,9 +48,9 @@ void note_thrown(Watch& watch, const std::exception& error) {
   if (!is_expected(error)) watch.say(0, "the engine", std::string("it threw: ") + error.what());
 }
 
-Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
-                 sim::SimWorld& world, sim::ScriptedChain& chain,
-                 std::optional<domain::ChainId> outside, Watch& watch, Tally& tally)
+Clients::Clients(std::uint64_t seed, const Setting& setting, sim::SimWorld& world,
+                 sim::ScriptedChain& chain, std::optional<domain::ChainId> outside, Watch& watch,
+                 Tally& tally)
     : chance_(seed),
       world_(world),
       chain_(chain),
@@ -59,15 +59,16 @@ Clients::Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms,
       tally_(tally) {
   for (const std::string_view name :
        {"created", "signed", "submitted", "canceled", "hung up", "asked again", "asked otherwise",
-        "gave up: pending", "gave up: nothing signed", "success told", "success not written",
-        "success taken"}) {
+        "signed again", "canceled again", "gave up: pending", "gave up: nothing signed",
+        "success told", "success not written", "success taken"}) {
     tally_.expect("people", name);
   }
-  for (std::size_t number = 0; number < payments; ++number) make_wish(number, span_ms);
+  for (std::size_t number = 0; number < setting.payments; ++number) make_wish(number, setting);
   requests_.resize(wishes_.size());
 }
 
-void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
+void Clients::make_wish(std::size_t number, const Setting& setting) {
+  const auto span_ms = static_cast<std::uint64_t>(setting.span_ms * 3 / 4);
   sim::Chance chance(chance_.next());  // one draw a wish: fewer wishes leave the first as they were
   Wish wish;
   wish.key = "k" + std::to_string(number);
@@ -88,7 +89,7 @@ void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
   payment.payee = merchant.value;
   payment.amount = U256(1 + chance.below(1'000'000));
   payment.validity_s = wish.signs ? 60 + static_cast<std::int64_t>(chance.below(600)) : 0;
-  wish.due_ms = static_cast<std::int64_t>(chance.below(static_cast<std::uint64_t>(span_ms)));
+  wish.due_ms = static_cast<std::int64_t>(chance.below(span_ms));
   const std::uint64_t manner = chance.below(100);
   wish.never_signs = manner < 3;
   if (wish.never_signs) payment.validity_s = 60 + payment.validity_s % 60;  // it expires soon
@@ -103,6 +104,11 @@ void Clients::make_wish(std::size_t number, std::int64_t span_ms) {
   if (outside_ && !wish.signs && chance.below(3) == 0) {
     payment.chain = outside_->value;
     payment.asset = "tkn";
+  }
+  if (setting.repeats_steps) {
+    wish.signs_again = wish.signs && !wish.brings_nonce && chance.below(4) == 0;
+    wish.cancels_again = wish.cancels && chance.below(2) == 0;
+    wish.dawdles_ms = static_cast<std::int64_t>(chance.below(60'000));
   }
   wishes_.push_back(std::move(wish));
 }
@@ -167,15 +173,22 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
     answered(wish, co_await engine.create(caller(wish, "create"), wish.payment), "created");
   } else if (wish.signs && !wish.brings_nonce && wish.done == 1 && !wish.never_signs) {
     const domain::Authorization authorization = sim::authorize(*wish.intent);
-    answered(
+    wish.signed_as = answered(
         wish,
         co_await engine.authorize(caller(wish, "sign"), wish.intent->id, authorization.signature),
         "signed");
   } else if (std::exchange(wish.cancels, false)) {
-    answered(wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
-             "canceled");
+    wish.canceled_as = answered(
+        wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
+        "canceled");
+  } else if (wish.dawdles_ms > 0 && (wish.asks_again || wish.signs_again || wish.cancels_again)) {
+    wish.due_ms = now_ms + std::exchange(wish.dawdles_ms, 0);
   } else if (wish.asks_again) {
     co_await ask_again(engine, wish);
+  } else if (std::exchange(wish.signs_again, false)) {
+    if (wish.signed_as) co_await sign_again(engine, wish);
+  } else if (std::exchange(wish.cancels_again, false)) {
+    if (wish.canceled_as) co_await cancel_again(engine, wish);
   } else if (wish.asks_otherwise) {
     co_await ask_otherwise(engine, wish);
   } else if (wish.wants_success) {
@@ -204,14 +217,24 @@ ports::Awaitable<void> Clients::ask_again(engine::Engine& engine, Wish& wish) {
   const auto again =
       wish.brings_nonce ? co_await engine.submit(caller(wish, "submit"), wish.payment, wish.brought)
                         : co_await engine.create(caller(wish, "create"), wish.payment);
-  if (again) {
-    check_again(first, *again);
-    tally_.count("people", "asked again");
-  } else if (is_passing(again.error())) {
-    wish.asks_again = true;
-  } else {
-    watch_.say(2, text(first.id), "asked again, it was refused: " + again.error().detail);
-  }
+  wish.asks_again = !check_again(first, again);
+  if (!wish.asks_again) tally_.count("people", "asked again");
+}
+
+ports::Awaitable<void> Clients::sign_again(engine::Engine& engine, Wish& wish) {
+  const domain::Intent first = *wish.signed_as;
+  const domain::Authorization authorization = sim::authorize(*wish.intent);
+  const auto again =
+      co_await engine.authorize(caller(wish, "sign"), first.id, authorization.signature);
+  wish.signs_again = !check_again(first, again);
+  if (!wish.signs_again) tally_.count("people", "signed again");
+}
+
+ports::Awaitable<void> Clients::cancel_again(engine::Engine& engine, Wish& wish) {
+  const domain::Intent first = *wish.canceled_as;
+  const auto again = co_await engine.cancel(caller(wish, "cancel"), first.id, "changed mind");
+  wish.cancels_again = !check_again(first, again);
+  if (!wish.cancels_again) tally_.count("people", "canceled again");
 }
 
 // Another amount under the same key; where a payer has signed, that is signed as well.
@@ -235,27 +258,33 @@ ports::Awaitable<void> Clients::ask_otherwise(engine::Engine& engine, Wish& wish
 }
 
 // The first answer once more, however far the payment has come since.
-void Clients::check_again(const domain::Intent& first, const engine::Answer& again) {
-  if (again.intent.id != first.id) {
+bool Clients::check_again(const domain::Intent& first, const Result<engine::Answer>& again) {
+  if (!again) {
+    if (is_passing(again.error())) return false;
+    watch_.say(2, text(first.id), "asked again, it was refused: " + again.error().detail);
+  } else if (again->intent.id != first.id) {
     watch_.say(2, text(first.id), "asked again, it became another payment");
-  } else if (again.intent.version != first.version || again.intent.state != first.state ||
-             again.intent.tx_hash != first.tx_hash || again.intent.reason != first.reason) {
+  } else if (again->intent.version != first.version || again->intent.state != first.state ||
+             again->intent.tx_hash != first.tx_hash || again->intent.reason != first.reason) {
     watch_.say(2, text(first.id), "asked again, it was answered otherwise than at first");
   }
+  return true;
 }
 
-void Clients::answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what) {
+std::optional<domain::Intent> Clients::answered(Wish& wish, const Result<engine::Answer>& answer,
+                                                std::string_view what) {
   if (answer) {
     tally_.count("people", what);
     if (!wish.intent) wish.intent = answer->intent;
     watch_.promised(answer->intent);
     ++wish.done;
-    return;
+    return answer->intent;
   }
   tally_.count("people", std::string(what) + " refused");
   const bool passing = is_passing(answer.error());
   if (!passing) ++wish.done;
   if (!passing && !wish.intent) wish.over = true;
+  return std::nullopt;
 }
 
 engine::Caller Clients::caller(const Wish& wish, std::string_view what) const {
@@ -278,6 +307,8 @@ void Clients::begin_again() {
   for (Wish& wish : wishes_) {
     if (!wish.intent) continue;
     wish.intent.reset();
+    wish.signed_as.reset();
+    wish.canceled_as.reset();
     wish.done = 0;
     wish.over = false;
     wish.told = Wish::Told::nobody;

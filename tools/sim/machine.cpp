@@ -53,6 +53,7 @@ sim::ScriptedChainOptions chain_options(const Setting& setting) {
   out.latency_ms = setting.latency_ms;
   out.finality_lag = setting.finality_lag;
   out.info.max_unconsumed = setting.max_unconsumed;
+  out.info.fee_ceiling = setting.fee_ceiling;
   out.info.poll_ms = block_ms;
   return out;
 }

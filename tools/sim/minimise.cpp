@@ -82,7 +82,9 @@ int minimise(const Orders& orders) {
     if (still_fails(orders, less, rule)) cut = less;
   }
   std::cerr << "mishaps taken away: " << cut.mishaps.size() << '\n';
-  const std::size_t places = setting_of(orders.from, *orders.profile, {}).places;
+  Cut all;
+  all.workload = cut.workload;
+  const std::size_t places = setting_of(orders.from, *orders.profile, all).places;
   for (std::size_t place = 0; place < places; ++place) {
     Cut less = cut;
     less.strokes.insert(place);

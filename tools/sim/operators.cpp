@@ -55,12 +55,18 @@ ports::Awaitable<void> Operators::round(engine::Engine& engine, bool resolves, s
       if (account.blocked.empty()) continue;
       const auto next = co_await engine.adopt(without_key("ann"), account.chain, account.address,
                                               "looked at the key");
+      if (next) {
+        watch_.told_of("account", account.address.value + " of " + account.chain.value +
+                                      " adopted at number ");
+      }
       tally_.count("people", next ? "adopted" : "adopt refused");
     }
     for (const engine::ChainStatus& chain : engine.chains()) {
       const auto done =
           co_await engine.acknowledge(without_key("ann"), chain.id, "looked at the chain");
-      if (done) tally_.count("people", "acknowledged");
+      if (!done) continue;
+      watch_.told_of("chain", chain.id.value + " goes on: ");
+      tally_.count("people", "acknowledged");
     }
   } catch (const std::exception& error) {
     note_thrown(watch_, error);
@@ -178,7 +184,10 @@ ports::Awaitable<void> Operators::dead_letters(engine::Engine& engine) {
     const auto done =
         again ? co_await engine.redrive(caller(), letter.number, "once more")
               : co_await engine.drop_dead_letter(caller(), letter.number, "nothing to do");
-    if (done) tally_.count("people", again ? "redriven" : "dropped");
+    if (!done) continue;
+    const std::string as = again ? "redriven" : "dropped";
+    watch_.told_of("dead_letter", "dead letter " + std::to_string(letter.number) + " " + as);
+    tally_.count("people", as);
   }
 }
 

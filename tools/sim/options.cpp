@@ -77,7 +77,9 @@ std::string no_place(const Orders& orders) {
     return "--without " + std::to_string(last) +
            ": a blow's place needs --seed; other seeds have others there.";
   }
-  const std::size_t places = setting_of(orders.from, *orders.profile, {}).places;
+  Cut whole;
+  whole.workload = orders.cut.workload;
+  const std::size_t places = setting_of(orders.from, *orders.profile, whole).places;
   if (last < places) return {};
   return "--without " + std::to_string(last) + ": seed " + std::to_string(orders.from) + " of " +
          std::string(orders.profile->name) + " has " + std::to_string(places) +
@@ -156,6 +158,8 @@ std::optional<Command> read_command(int argc, char** argv, int& exit_code) {
   app.add_option("--payments", orders.cut.payments, "at most so many a seed")->check(not_even_one);
   app.add_option("--without", without,
                  "with --seed: a blow of it by its place; or a mishap by its name");
+  app.add_option("--workload", orders.cut.workload, "as people and blows were in this one (newest)")
+      ->check(CLI::Range(1U, newest_workload));
   app.add_flag("--minimise", orders.minimises, "with --seed: find the least that still fails");
   app.add_flag("--hashes", orders.hashes, "print each seed's trace hash");
   app.add_option("--tooth", orders.tooth,

@@ -16,6 +16,7 @@
 
 #include <holdfast/engine/engine.hpp>
 
+#include "setting.hpp"
 #include "sim/chain.hpp"
 #include "sim/world.hpp"
 #include "tally.hpp"
@@ -34,8 +35,13 @@ struct Wish {
   bool asks_again = false;    ///< the same request once more when all is done
   bool asks_otherwise = false;  ///< the same key with another body when all is done
   bool gives_up = false;      ///< hangs up in the middle of the first request
+  bool signs_again = false;    ///< the same signature once more, long after
+  bool cancels_again = false;  ///< as this
+  std::int64_t dawdles_ms = 0;  ///< before whatever is asked once more
   domain::Authorization brought;
   std::optional<domain::Intent> intent;  ///< as first answered
+  std::optional<domain::Intent> signed_as;    ///< its signature, as first answered
+  std::optional<domain::Intent> canceled_as;  ///< as this
   std::int64_t due_ms = 0;               ///< the next request, monotonic
   int done = 0;                          ///< requests that were answered for good
   bool over = false;
@@ -50,7 +56,7 @@ struct Wish {
 class Clients {
  public:
   /// `outside`: the chain of an outside sender, where there is one.
-  Clients(std::uint64_t seed, std::size_t payments, std::int64_t span_ms, sim::SimWorld& world,
+  Clients(std::uint64_t seed, const Setting& setting, sim::SimWorld& world,
           sim::ScriptedChain& chain, std::optional<domain::ChainId> outside, Watch& watch,
           Tally& tally);
 
@@ -71,7 +77,7 @@ class Clients {
     std::int64_t hangs_up_ms = 0;
     std::unique_ptr<boost::asio::cancellation_signal> hang_up;
   };
-  void make_wish(std::size_t number, std::int64_t span_ms);
+  void make_wish(std::size_t number, const Setting& setting);
   void send(engine::Engine& engine, std::size_t at);
   ports::Awaitable<void> ask(engine::Engine& engine, std::size_t at, std::uint64_t life);
   ports::Awaitable<void> ask_once(engine::Engine& engine, Wish& wish);
@@ -80,10 +86,15 @@ class Clients {
   ports::Awaitable<void> take_success(engine::Engine& engine, Wish& wish,
                                       engine::Standing standing);
   void check_success(const engine::Standing& standing);
-  void answered(Wish& wish, const Result<engine::Answer>& answer, std::string_view what);
+  /// What was answered, if it was.
+  std::optional<domain::Intent> answered(Wish& wish, const Result<engine::Answer>& answer,
+                                         std::string_view what);
   ports::Awaitable<void> ask_again(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> sign_again(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> cancel_again(engine::Engine& engine, Wish& wish);
   ports::Awaitable<void> ask_otherwise(engine::Engine& engine, Wish& wish);
-  void check_again(const domain::Intent& first, const engine::Answer& again);
+  /// True: it was answered for good.
+  bool check_again(const domain::Intent& first, const Result<engine::Answer>& again);
   domain::Authorization sign(const Wish& wish, const domain::Amount& amount) const;
   engine::Caller caller(const Wish& wish, std::string_view what) const;
 

@@ -30,10 +30,9 @@ class SeedRun {
       : setting_(setting),
         machine_(setting, verdict_.tally),
         story_(machine_.world, tell),
-        clients_(sim::Chance(setting.seed ^ 0x636c69ULL).next(), setting.payments,
-                 setting.span_ms * 3 / 4, machine_.world, machine_.chain,
-                 setting.has_sender ? std::optional(Sender::name()) : std::nullopt, machine_.watch,
-                 verdict_.tally),
+        clients_(sim::Chance(setting.seed ^ 0x636c69ULL).next(), setting, machine_.world,
+                 machine_.chain, setting.has_sender ? std::optional(Sender::name()) : std::nullopt,
+                 machine_.watch, verdict_.tally),
         operators_(sim::Chance(setting.seed ^ 0x6f7073ULL).next(), machine_.world, machine_.chain,
                    machine_.watch, verdict_.tally),
         blows_(machine_, clients_, operators_, story_) {
@@ -124,7 +123,7 @@ class SeedRun {
         const std::string why_not = machine_.boot();
         had_process_ = why_not.empty();
         story_.note(had_process_ ? "the process starts" : "the process cannot start: " + why_not);
-        if (!had_process_) blows_.boot_later();
+        had_process_ ? blows_.booted() : blows_.boot_later();
       }
     }
     if (engine::Engine* engine = machine_.engine()) {

@@ -10,30 +10,32 @@ namespace holdfast::campaign {
 namespace {
 
 constexpr std::array<std::string_view, blow_count> names{
-    "process_killed",  "power_cut",    "killed_in_write", "power_cut_in_write", "drained",
-    "rival_engine",    "disk_full",    "sync_failed",     "process_slept",      "wall_clock_set",
-    "backup_restored", "node_down",    "wrong_chain",     "pool_lost",          "tx_forgotten",
-    "pool_held",       "fee_moved",    "reorg_kept",      "reorg_dropped",      "finality_broken",
-    "token_paused",    "account_poor", "foreign_use",     "used_by_other",      "canceled_by_payer",
-    "abandoned",       "reconciled",   "signer_down",     "number_used"};
+    "process_killed",    "power_cut",      "killed_in_write", "power_cut_in_write",
+    "drained",           "rival_engine",   "disk_full",       "sync_failed",
+    "process_slept",     "wall_clock_set", "backup_restored", "node_down",
+    "wrong_chain",       "pool_lost",      "tx_forgotten",    "pool_held",
+    "fee_moved",         "reorg_kept",     "reorg_dropped",   "finality_broken",
+    "token_paused",      "account_poor",   "foreign_use",     "used_by_other",
+    "canceled_by_payer", "abandoned",      "reconciled",      "signer_down",
+    "number_used",       "killed_again",   "fee_spiked",      "receipt_invented"};
 
 // The odds are by mishap, the hundredths by blow, in the order of their enums.
 constexpr Profile profiles[] = {
                                   // NOLINT(*-avoid-c-arrays): a table
     {"calm",
      {2, 5, 5, 5, 2, 2, 2, 2, 1, 2, 1},
-     {50, 20,  10, 10, 50, 5, 10, 5, 10, 10, 0,  20, 5, 10, 20,
-      20, 100, 30, 20, 0,  5, 5,  2, 10, 10, 30, 20, 5, 1},
+     {50,  20, 10, 10, 50, 5, 10, 5,  10, 10, 0,  20, 5, 10, 20, 20,
+      100, 30, 20, 0,  5,  5, 2,  10, 10, 30, 20, 5,  1, 10, 10, 5},
      0},
     {"rough",
      {20, 40, 20, 40, 20, 20, 15, 15, 10, 20, 10},
-     {70, 40,  40, 40, 40, 15, 25, 15, 30, 30, 1,   60, 20, 50, 80,
-      60, 200, 80, 60, 4,  20, 20, 8,  50, 40, 100, 50, 20, 4},
+     {70,  40, 40, 40, 40, 15, 25, 15, 30, 30,  1,  60, 20, 50, 80, 60,
+      200, 80, 60, 4,  20, 20, 8,  50, 40, 100, 50, 20, 4,  30, 40, 40},
      10},
     {"hell",
      {80, 100, 60, 90, 60, 40, 50, 40, 40, 60, 40},
-     {150, 120, 120, 120, 80, 40, 80, 60, 80,  60,  10,  150, 60, 150, 200,
-      150, 400, 200, 200, 10, 60, 60, 30, 100, 100, 200, 100, 60, 15},
+     {150, 120, 120, 120, 80, 40, 80, 60,  80,  60,  10,  150, 60, 150, 200, 150,
+      400, 200, 200, 10,  60, 60, 30, 100, 100, 200, 100, 60,  15, 60,  80,  80},
      0},
 };
 
@@ -88,6 +90,7 @@ std::string Cut::text() const {
   if (payments) out += " --payments " + std::to_string(*payments);
   for (const std::size_t stroke : strokes) out += " --without " + std::to_string(stroke);
   for (const sim::Mishap mishap : mishaps) out += " --without " + std::string(to_text(mishap));
+  if (workload != newest_workload) out += " --workload " + std::to_string(workload);
   return out;
 }
 
@@ -112,7 +115,13 @@ Setting setting_of(std::uint64_t seed, const Profile& profile, const Cut& cut) {
   out.odds = profile.odds;
   if (cut.payments) out.payments = std::min(out.payments, *cut.payments);
   for (const sim::Mishap mishap : cut.mishaps) out.odds[static_cast<std::size_t>(mishap)] = 0;
-  for (std::size_t blow = 0; blow < blow_count; ++blow) {
+  const bool is_first = cut.workload == 1;
+  if (!is_first) {
+    sim::Chance later(mixed(seed, 34));
+    if (later.below(2) == 0) out.fee_ceiling = domain::Amount(12'000);
+    out.repeats_steps = true;
+  }
+  for (std::size_t blow = 0; blow < (is_first ? first_blow_count : blow_count); ++blow) {
     add_strokes(out, static_cast<Blow>(blow), profile.hundredths[blow]);
   }
   std::sort(out.strokes.begin(), out.strokes.end(), [](const Stroke& a, const Stroke& b) {

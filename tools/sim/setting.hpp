@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/domain/ids.hpp>
+
 #include "sim/endpoints.hpp"
 #include "sim/weather.hpp"
 
@@ -51,8 +53,17 @@ enum class Blow {
   // what came later, so that the others keep their chance
   signer_down,  ///< signs nothing for a while
   number_used,  ///< one of our numbers is used, and by no transaction: our key signed a delegation
+  // of the second workload
+  killed_again,  ///< killed, and killed again while it starts
+  fee_spiked,  ///< the base fee is beyond what may be paid, for a while
+  receipt_invented,  ///< a node shows a final block that does not hold what waits
 };
-inline constexpr std::size_t blow_count = 29;
+inline constexpr std::size_t blow_count = 32;
+/// Of the first workload.
+inline constexpr std::size_t first_blow_count = 29;
+/// What people do and what strikes has grown. A seed that found something lives on as it did, in
+/// the workload of its time.
+inline constexpr unsigned newest_workload = 2;
 std::string_view to_text(Blow blow);
 
 struct Stroke {
@@ -78,6 +89,7 @@ struct Cut {
   std::optional<std::size_t> payments;  ///< the first so many
   std::set<std::size_t> strokes;  ///< these, by their place
   std::set<sim::Mishap> mishaps;
+  unsigned workload = newest_workload;  ///< less: without what came later
   std::string text() const;  ///< as options of the command line
 };
 
@@ -90,6 +102,8 @@ struct Setting {
   std::uint64_t finality_lag = 2;
   std::int64_t latency_ms = 0;
   bool settle_short = false;
+  domain::Amount fee_ceiling = domain::Amount::max();
+  bool repeats_steps = false;  ///< clients sign and cancel again
   int most_steps = 40;  ///< of a delivery, before it counts as going round in circles
   std::int64_t grace_s = 600;  ///< of chain time after a deadline, before a person is asked
   std::int64_t drift_ppm = 0;  ///< of the wall clock

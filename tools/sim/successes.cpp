@@ -46,6 +46,8 @@ void Clients::check_success(const engine::Standing& standing) {
     watch_.say(9, text(intent.id), "its success is told, and " + why);
   };
   if (intent.terms.chain != chain_.info().id) return;
+  // Before it is final one node's word is enough: that is what whoever is told early has asked for.
+  if (standing.hash && chain_.was_invented(*standing.hash)) return;
   if (!standing.hash || !chain_.was_mined(*standing.hash)) return said("no block has held it");
   const auto tx = chain_.mined(*standing.hash);
   // One that was mined anew, and reverts there, arrived in the block that was taken back.

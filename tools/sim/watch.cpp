@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <holdfast/domain/fees.hpp>
 #include <holdfast/domain/transitions.hpp>
 
 #include "store/findings.hpp"
@@ -63,6 +64,9 @@ void Watch::store_went_back() {
   noted_final_.reset();
   promised_.clear();
   asked_to_stop_.clear();
+  told_of_.clear();
+  shown_.clear();
+  ended_s_.clear();
   posted_.clear();  // its rows are given anew
   bytes_.clear();
   cut_short_.reset();
@@ -83,6 +87,7 @@ void Watch::forget_store() {
 void Watch::opened(sql::Connection& db) {
   Txn txn(db);
   if (noted_final_) look_at_new(db);
+  changes_.clear();
   check_drained(db);
   const auto rows_before = std::exchange(payments_, {});
   const auto stored_before = stored_;
@@ -109,12 +114,8 @@ void Watch::opened(sql::Connection& db) {
   for (const domain::TxHash& hash : stored_before) {
     if (!stored_.contains(hash)) say(6, hash.hex(), "it was stored, and is gone");
   }
-  for (const auto& [id, version] : promised_) {
-    const bool kept = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
-      return entry.second.id == id && entry.second.version >= version;
-    });
-    if (!kept) say(2, text(id), "the API answered for it, and it is gone");
-  }
+  check_promised();
+  check_told(db);
   db_ = &db;
 }
 
@@ -129,12 +130,14 @@ void Watch::look_at_new(sql::Connection& db) {
   std::set<std::int64_t> touched;
   const Owners owners_before = owners_;
   const std::int64_t events_before = last_event_;
+  parked_.clear();
   read_chain(db);
   chain_time_s_ = std::max(chain_time_s_, chain_.time_s());
   const std::vector<NewAttempt> attempts = read_attempts(db);
   for (const NewAttempt& one : attempts) check_state_at_signing(one);
   read_events(db, touched);
   check_driven(db);
+  check_changes(db);
   check_signers(attempts, owners_before);
   // Most commits only lease, nack or note a post: what they did to a number is seen with the next.
   if (last_event_ != events_before || !attempts.empty()) read_slots(db);
@@ -144,6 +147,7 @@ void Watch::look_at_new(sql::Connection& db) {
     seen = load(db, row);
     audit(db, row);
     check(db, row, seen);
+    if (!had_ended && domain::is_terminal(seen.state)) ended_s_[seen.id] = chain_time_s_;
     if (!had_ended) check_end(seen);
     check_budget(db, row, seen);
   }
@@ -159,12 +163,14 @@ void Watch::read_events(sql::Connection& db, std::set<std::int64_t>& touched) {
   Txn txn(db);
   each(
       txn,
-      "SELECT seq, intent, kind, from_state, to_state, actor, reason, who FROM events"
+      "SELECT seq, intent, kind, from_state, to_state, actor, reason, who, at_ms FROM events"
       " WHERE seq > $1 ORDER BY seq",
       [&](const Row& row) {
         last_event_ = row.number(0);
         if (row.null(1)) return read_note(row.text(2), row.text(7), row.text(6));
         touched.insert(row.number(1));
+        if (row.text(2) == "dead_letter")
+          read_letter(db, row.number(1), row.number(8), row.text(6));
         if (told_) {
           std::string line = text(load(db, row.number(1)).id) + " " + std::string(row.text(2));
           const std::string from(row.null(3) ? "nothing" : row.text(3));
@@ -209,6 +215,14 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
           }
           bytes_[sim::hash_of(row.blob(6))] = {one.intent, one.slot};
           const domain::Fees& fees = tx->order.fees;
+          const domain::Amount& ceiling = chain_.info().fee_ceiling;
+          // Whoever fills this number in its place has to offer a step more.
+          const auto next = one.pays ? domain::next_fee_step(fees.max_fee) : fees.max_fee;
+          if (!next || *next > ceiling) {
+            say(0, one.account.value,
+                "bytes at number " + std::to_string(one.sequence) + " offer " +
+                    fees.max_fee.decimal() + ", and the ceiling is " + ceiling.decimal());
+          }
           if (fees.max_fee != row.amount(9) || fees.priority_fee != row.amount(10) ||
               fees.gas_limit != row.count(11)) {
             say(6, one.account.value,
@@ -252,7 +266,7 @@ void Watch::read_slots(sql::Connection& db) {
   Txn txn(db);
   constexpr const char* sql =
       "SELECT s.row, s.state, c.address, s.sequence, s.handed_over,"
-      " s.item IS NULL FROM slots s"
+      " s.item IS NULL, s.consumed_by FROM slots s"
       " JOIN accounts c ON c.row = s.account";
   each(txn, sql, [&](const Row& row) {
     const auto state = domain::slot_state_from(row.text(1));
@@ -273,7 +287,9 @@ void Watch::read_slots(sql::Connection& db) {
       say(5, "slot row " + std::to_string(row.number(0)),
           "released, and it was " + std::string(to_text(before)));
     }
-    if (*state == SlotState::consumed) check_used(known->second.account, known->second.sequence);
+    if (*state == SlotState::consumed) {
+      check_used(known->second.account, known->second.sequence, row.maybe_fixed<domain::TxHash>(6));
+    }
     before = *state;
   });
 }
@@ -366,7 +382,10 @@ void Watch::last_look(sql::Connection& db) {
   say_found(store::audit(txn, {}), "at the end: ");
   for (const auto& [row, seen] : payments_) check(db, row, seen);
   check_gas(db);
+  check_late_uses(db);
   check_asked();
+  check_promised();
+  check_told(db);
 }
 
 std::uint64_t Watch::open_numbers() {

@@ -78,6 +78,9 @@ class Watch {
   void promised(const domain::Intent& told);
   /// An operator who gave this payment up was told that this is on record.
   void asked_to_stop(const domain::IntentId& id);
+  /// An operator was told that something was done, which a step of history of this kind says, in a
+  /// reason that begins so.
+  void told_of(std::string_view kind, std::string reason);
 
   /// The chain takes back these transactions, and called some of them final: what it says of
   /// payments that they moved value for, or that were signed at their numbers, counts no more.
@@ -93,7 +96,7 @@ class Watch {
   /// An engine has stopped in order, and has said how many of its deliveries it cut short.
   void drained(std::size_t cut_short) { cut_short_ = cut_short; }
   /// An engine has taken back what others had leased before it.
-  void started() { has_started_ = true; }
+  void started();
   bool is_halt_owed() const { return halt_owed_ || halt_owed_by_process_; }
   /// A commit could not be looked at: the disk froze behind it, and the next opening looks at all.
   void missed(bool disk_is_frozen, const std::string& why);
@@ -167,13 +170,24 @@ class Watch {
   // Of watch_ends.cpp.
   /// It has just ended: what it was ended by holds on the chain.
   void check_end(const Seen& seen);
+  /// It had ended, unsigned by us, and somebody ran it all the same: people hear of that.
+  void check_late_uses(sql::Connection& db);
   void check_budget(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void check_settled_by(const Seen& seen);
-  /// This number has just been called used.
-  void check_used(const domain::Address& account, std::uint64_t number);
+  /// This number has just been called used, by this.
+  void check_used(const domain::Address& account, std::uint64_t number,
+                  const std::optional<domain::TxHash>& by);
+  void check_noted(const std::string& subject, const domain::TxHash& hash);
+  // Of watch_told.cpp.
   void check_asked();
+  void check_told(sql::Connection& db);
+  void check_promised();
+  void check_shown(sql::Connection& db);
   // Of watch_queue.cpp.
   void check_driven(sql::Connection& db);
+  void check_changes(sql::Connection& db);
+  void read_letter(sql::Connection& db, std::int64_t intent, std::int64_t at_ms,
+                   std::string_view reason);
   void check_drained(sql::Connection& db);
   void check_taken_back(sql::Connection& db);
   bool is_final(const domain::TxHash& hash);
@@ -186,6 +200,14 @@ class Watch {
   std::map<std::int64_t, Seen> payments_;  ///< by their row
   std::map<domain::IntentId, std::uint64_t> promised_;
   std::set<domain::IntentId> asked_to_stop_;
+  /// How often that was told, by kind and beginning of the reason.
+  std::map<std::pair<std::string, std::string>, std::int64_t> told_of_;
+  /// What a version shows of a payment's attempts and numbers, as one number.
+  struct Shown {
+    std::uint64_t version = 0;
+    std::uint64_t print = 0;
+  };
+  std::map<std::int64_t, Shown> shown_;
   std::map<domain::IntentId, std::int64_t> known_since_s_;
   std::int64_t chain_time_s_ = 0;  ///< the latest time any block had
   std::set<domain::TxHash> stored_;
@@ -230,6 +252,15 @@ class Watch {
   std::optional<std::size_t> cut_short_;  ///< deliveries, by a drain that nobody has opened behind
   bool has_started_ = false;
   std::uint64_t commits_ = 0;
+  std::int64_t up_since_s_ = 0;  ///< the engine that runs, by the chain's clock
+  std::map<domain::IntentId, std::int64_t> ended_s_;  ///< as this
+  /// Changes that came while a job was out: they outlast its lease.
+  struct Change {
+    Bytes receipt;
+    std::int64_t due_ms = 0;
+  };
+  std::map<std::int64_t, Change> changes_;  ///< by the payment's row
+  std::set<std::int64_t> parked_;  ///< by the newest commit, as this
   std::set<Bytes> gone_;  ///< instances that held a lease when the store was opened
   std::vector<Broken> broken_;
   std::function<void(std::string)> told_;

@@ -53,14 +53,17 @@ void Watch::check_settled_by(const Seen& seen) {
   if (is_by_it && !is_final(*seen.tx_hash)) {
     say(9, text(seen.id), "it is settled, and what moved it is not final");
   }
-  // A chain that takes that back is known by this, whoever runs then.
-  const auto tx = is_by_it ? chain_.mined(*seen.tx_hash) : std::nullopt;
+  if (is_by_it) check_noted(text(seen.id), *seen.tx_hash);
+}
+
+// A chain that takes back what something ended on is known by this, whoever runs then.
+void Watch::check_noted(const std::string& subject, const domain::TxHash& hash) {
+  const auto tx = chain_.mined(hash);
   const bool may_be_lower = halted_ || finality_broken_ || !noted_final_;
-  if (tx && !may_be_lower && *noted_final_ < tx->block.height) {
-    say(0, text(seen.id),
-        "it settled on block " + std::to_string(tx->block.height) +
-            ", and the newest final block on record is " + std::to_string(*noted_final_));
-  }
+  if (!tx || may_be_lower || *noted_final_ >= tx->block.height) return;
+  say(0, subject,
+      "it ended on block " + std::to_string(tx->block.height) +
+          ", and the newest final block on record is " + std::to_string(*noted_final_));
 }
 
 // Only a lease that ran out spends the budget, and each takes its time.
@@ -83,47 +86,36 @@ void Watch::check_budget(sql::Connection& db, std::int64_t intent, const Seen& s
       intent);
 }
 
-void Watch::check_used(const domain::Address& account, std::uint64_t number) {
-  if (is_gone(account, number) || number < chain_.final_count(account)) return;
-  say(7, account.value + " number " + std::to_string(number),
-      "it is called used before that is final");
-}
-
-// ---- what people were told
-
-void Watch::promised(const domain::Intent& told) {
-  const domain::IntentId& id = told.id;
-  const std::uint64_t version = told.version;
-  std::uint64_t& known = promised_[id];
-  known = std::max(known, version);
-  const bool is_there = std::any_of(payments_.begin(), payments_.end(), [&](const auto& entry) {
-    const Seen& seen = entry.second;
-    if (seen.id == id && seen.version == version && seen.state != told.state) {
-      say(2, text(id), "the API tells of another state than it has at that version");
-    }
-    return seen.id == id && seen.version >= version;
-  });
-  if (is_there || db_ == nullptr) return;
-  // An attempt or a number that ended raises a version, and no event tells of that.
-  try {
-    Txn txn(*db_);
-    bool is_committed = false;
-    each(
-        txn, "SELECT version FROM intents WHERE id = $1",
-        [&](const Row& row) { is_committed = row.count(0) >= version; }, id);
-    if (!is_committed) say(2, text(id), "the API answers for what is not committed");
-  } catch (const sql::Failure&) {
-    return;  // the disk is frozen: the next opening looks
+void Watch::check_used(const domain::Address& account, std::uint64_t number,
+                       const std::optional<domain::TxHash>& by) {
+  if (is_gone(account, number)) return;
+  const std::string subject = account.value + " number " + std::to_string(number);
+  if (number >= chain_.final_count(account)) {
+    return say(7, subject, "it is called used before that is final");
   }
+  if (by) check_noted(subject, *by);
 }
 
-void Watch::asked_to_stop(const domain::IntentId& id) { asked_to_stop_.insert(id); }
-
-void Watch::check_asked() {
+// Told by whoever reads the block, or asks when it begins: an engine that has run for a while.
+void Watch::check_late_uses(sql::Connection& db) {
+  constexpr std::int64_t while_s = 20;
+  if (chain_time_s_ < up_since_s_ + while_s) return;
+  Txn txn(db);
   for (const auto& [row, seen] : payments_) {
-    const bool is_kept = seen.cancel_asked || seen.state == IntentState::canceled;
-    if (is_kept || !asked_to_stop_.contains(seen.id)) continue;
-    say(2, text(seen.id), "an operator gave it up and was told so, and nothing says that");
+    const bool ended_unrun =
+        (seen.state == IntentState::canceled || seen.state == IntentState::failed) &&
+        seen.numbers.empty() && seen.auth_before_s > 0 && seen.chain == chain_.info().id;
+    const auto ended = ended_s_.find(seen.id);
+    if (!ended_unrun || ended == ended_s_.end() || !chain_counts(seen)) continue;
+    const auto moved_by = movers(seen);
+    if (moved_by.size() != 1 || moved_by.front().block_time_s <= ended->second) continue;
+    if (chain_time_s_ < moved_by.front().block_time_s + while_s) continue;
+    const auto told = store::number_of(
+        txn, "SELECT count(*) FROM events WHERE intent = $1 AND kind = 'alarm' AND tx_hash = $2",
+        row, moved_by.front().hash);
+    tally_.count("people", "late use told", static_cast<std::uint64_t>(told));
+    if (told > 0) continue;
+    say(0, text(seen.id), "its authorization was used after it had ended, and nobody hears of it");
   }
 }
 

@@ -1,5 +1,7 @@
-// What the watch holds of the queue: what is to be driven has a job at every few commits, after a
-// drain every lease is of a delivery cut short, and a start takes back what others had leased.
+// What the watch holds of the queue: what is to be driven has a job at every few commits, a change
+// that came while a job was out outlasts its lease, what is parked has a letter, after a drain
+// every lease is of a delivery cut short, and a start takes back what others had leased.
+#include <algorithm>
 #include <utility>
 
 #include "store/statements.hpp"
@@ -45,6 +47,7 @@ void Watch::check_taken_back(sql::Connection& db) {
 void Watch::check_driven(sql::Connection& db) {
   constexpr std::uint64_t every = 4;
   if (++commits_ % every != 0) return;
+  if (commits_ % (2 * every) == 0) check_shown(db);
   Txn txn(db);
   each(txn,
        "SELECT i.id, i.state FROM intents i WHERE i.state IN ('authorized', 'settling')"
@@ -53,6 +56,57 @@ void Watch::check_driven(sql::Connection& db) {
          say(3, text(row.fixed<domain::IntentId>(0)),
              "it is " + std::string(row.text(1)) + ", and a commit left it without a job");
        });
+}
+
+// An ack leaves the job for it, and a nack returns the job no later than it was due. Two engines
+// have two clocks of the queue, so that then no time is compared.
+void Watch::check_changes(sql::Connection& db) {
+  Txn txn(db);
+  for (const auto& [intent, change] : std::exchange(changes_, {})) {
+    bool is_there = false;
+    bool is_dropped = false;
+    each(
+        txn, "SELECT receipt, visible_ms, again_ms IS NULL FROM jobs WHERE intent = $1",
+        [&](const Row& row) {
+          is_there = true;
+          const bool is_returned = row.null(0);
+          const bool is_out = !is_returned && std::ranges::equal(row.blob(0), change.receipt);
+          is_dropped = (is_out && row.flag(2)) ||
+                       (is_returned && !has_rival_ && row.number(1) > change.due_ms);
+        },
+        intent);
+    const auto payment = payments_.find(intent);
+    if (payment == payments_.end() || (is_there && !is_dropped)) continue;
+    if (!is_there && parked_.contains(intent)) continue;
+    say(3, text(payment->second.id),
+        std::string("it was asked for while its job was out, and its job ") +
+            (is_there ? "waits longer" : "is gone"));
+  }
+  each(txn, "SELECT intent, receipt, again_ms FROM jobs WHERE again_ms IS NOT NULL",
+       [&](const Row& row) {
+         const ByteView receipt = row.blob(1);
+         changes_[row.number(0)] = {Bytes(receipt.begin(), receipt.end()), row.number(2)};
+       });
+}
+
+void Watch::read_letter(sql::Connection& db, std::int64_t intent, std::int64_t at_ms,
+                        std::string_view reason) {
+  Txn txn(db);
+  if (reason.starts_with("job parked: ")) {
+    parked_.insert(intent);
+    const auto letters = store::number_of(
+        txn, "SELECT count(*) FROM dead_letters WHERE intent = $1 AND at_ms = $2", intent, at_ms);
+    if (letters == 0) say(3, "intent row " + std::to_string(intent), "parked, and without letter");
+  }
+  if (reason.starts_with("dead letter ") && reason.find(" redriven") != std::string_view::npos) {
+    const auto jobs = store::number_of(txn, "SELECT count(*) FROM jobs WHERE intent = $1", intent);
+    if (jobs == 0) say(3, "intent row " + std::to_string(intent), "redriven, and without a job");
+  }
+}
+
+void Watch::started() {
+  has_started_ = true;
+  up_since_s_ = chain_.time_s();
 }
 
 }  // namespace holdfast::campaign

@@ -93,6 +93,8 @@ struct GasEntry {
   std::optional<std::size_t> reverses;  ///< which of those there
 };
 std::vector<GasEntry> gas_entries(std::span<const Entry> there, const Entry& consumer);
+/// Which of a number's gas entries, oldest first, nothing after them reverses: one at most.
+std::vector<std::size_t> standing_gas(std::span<const Entry> there);
 
 /// At least two legs, none zero, no account twice, summing to zero.
 Result<void> check_entry(const Entry& entry);
