@@ -154,8 +154,9 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   if (**answer.ok() != known->hash) {
     co_await halt(core, unit,
                   "block " + height + " was final as " + known->hash.hex() + " and is another now");
-  } else {
-    unit.note_called_final(*known);
+  } else if (record.final_block) {
+    // What this process alone has called final is on record with the next note, and not before.
+    unit.note_called_final(*record.final_block);
   }
   co_return true;
 }

@@ -70,6 +70,7 @@ class ChainScript {
  public:
   /// The next `times` calls of this kind fail so, before they have any effect.
   void fail_next(ChainCall call, Failure failure, std::size_t times = 1);
+  void fail_no_more(ChainCall call) { failures_.erase(call); }
   void next_post(NextPost next) { posts_.push_back(std::move(next)); }
   /// The next head names this block as the newest, whatever else it says: a read of a moment ago.
   void next_latest(domain::BlockRef block) { latest_.push_back(block); }

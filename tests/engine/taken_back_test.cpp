@@ -236,3 +236,32 @@ TEST_CASE("F7: an engine whose accounts another has taken over notes no final bl
   REQUIRE_FALSE(rig.engine->broken());
   CHECK(noted() == before);
 }
+
+// Found by the simulator (hell, seed 5463): the chain was down for a moment, and what the engine
+// had called final by itself before that counted as noted.
+TEST_CASE("F7: what a payment ended on is on record, whatever was called final without a note") {
+  RigOptions options;
+  options.block_ms = 0;
+  Rig rig(options);
+  rig.start();
+  settled_payouts(rig, 1);
+  const domain::Intent next = rig.create("next", rig.payout());
+  REQUIRE(rig.reaches(next.id, IntentState::confirming, 5'000));
+  rig.chain.script().fail_next(sim::ChainCall::vouch, sim::unknown("they disagree"), 1'000);
+  rig.chain.mine(6);
+  rig.world.run_for(2'000);
+  REQUIRE(rig.state(next.id) == IntentState::confirming);
+  rig.chain.script().set_down(true);
+  rig.world.run_for(10'000);
+  REQUIRE_FALSE(rig.engine->chains().front().usable);
+  rig.chain.script().set_down(false);
+  rig.chain.script().fail_no_more(sim::ChainCall::vouch);
+  REQUIRE(rig.reaches(next.id, IntentState::settled, 10'000));
+  const auto record =
+      rig.read([&](store::Txn& txn) { return store::chain_record(txn, rig.chain.info().id); });
+  const auto paid = rig.chain.mined(*rig.find(next.id).tx_hash);
+  REQUIRE(paid.has_value());
+  REQUIRE(record.final_block.has_value());
+  CHECK(record.final_block->height >= paid->block.height);
+  testing::check_audit(rig);
+}

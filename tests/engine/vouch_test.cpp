@@ -79,3 +79,59 @@ TEST_CASE("vouch: a number is not used up by what one node showed in a block") {
   CHECK(rig.chain.bodies({"relayer0"}, {1}).empty());
   check_audit(rig);
 }
+
+TEST_CASE("vouch: what one node showed, and nobody shows any more, was never there") {
+  Rig rig(by_hand());
+  rig.start();
+  rig.chain.hold_pool(true);
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  const domain::TxHash hash = *rig.find(intent.id).tx_hash;
+  rig.mine_for(6);
+  REQUIRE(rig.chain.invent(hash));
+  rig.crash();  // an engine that starts asks for everybody's hash
+  rig.mine_for(10);
+  CHECK(rig.state(intent.id) == IntentState::confirming);
+  CHECK(rig.engine->chains().front().endpoints.size() == 1);
+  REQUIRE(rig.chain.forget(hash));
+  rig.chain.hold_pool(false);
+  rig.mine_for(10);
+  CHECK(rig.state(intent.id) == IntentState::confirming);
+  SUBCASE("as soon as it is not shown") { rig.chain.invent_nothing(); }
+  SUBCASE("as soon as it is shown elsewhere") {
+    for (const sim::PostRecord& post : rig.chain.posts()) {
+      if (post.hash != hash) continue;
+      REQUIRE(rig.run(rig.chain.post(post.bytes, post.hash)).ok() != nullptr);
+      break;
+    }
+  }
+  for (int i = 0; i < 120 && rig.state(intent.id) != IntentState::settled; ++i) rig.mine_for(1);
+  check_paid_once(rig, intent);
+  check_audit(rig);
+}
+
+TEST_CASE("vouch: a payment has not failed because one node shows the noop in its place") {
+  Rig rig(by_hand());
+  rig.start();
+  rig.chain.hold_pool(true);
+  const domain::Intent intent = rig.create("one", rig.payout());
+  REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
+  REQUIRE(rig.run(rig.engine->abandon(rig.by("ann"), intent.id, "asked to")).has_value());
+  const auto noop = [&]() -> std::optional<domain::TxHash> {
+    for (const domain::Attempt& one : rig.detail(intent.id).attempts) {
+      if (one.kind == domain::AttemptKind::noop) return one.hash;
+    }
+    return std::nullopt;
+  };
+  for (int i = 0; i < 300 && !noop(); ++i) rig.mine_for(1);
+  REQUIRE(noop().has_value());
+  rig.mine_for(2);
+  REQUIRE(rig.chain.invent(*noop()));
+  rig.mine_for(60);
+  CHECK(rig.state(intent.id) == IntentState::settling);
+  rig.chain.invent_nothing();
+  rig.chain.hold_pool(false);
+  for (int i = 0; i < 120 && rig.state(intent.id) != IntentState::failed; ++i) rig.mine_for(1);
+  CHECK(rig.state(intent.id) == IntentState::failed);
+  check_audit(rig);
+}

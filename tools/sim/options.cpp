@@ -108,8 +108,10 @@ std::string wrong_with(const CLI::App& app, Command& command, const std::string&
   if (names_tooth || command.all_teeth) {
     if (const std::string wrong = no_tooth(orders.tooth); !wrong.empty()) return wrong;
   }
-  if (app.count("--trace") > 0 && orders.tell != "all" && !domain::intent_id_from(orders.tell)) {
-    return "--trace is all, or a payment's id: \"pi_\" and 32 hex digits.";
+  const bool is_known = orders.tell == "all" || domain::intent_id_from(orders.tell) ||
+                        (orders.tell.starts_with("0x") && domain::TxHash::from_text(orders.tell));
+  if (app.count("--trace") > 0 && !is_known) {
+    return "--trace is all, a payment's id (\"pi_\" and 32 hex digits) or one of its hashes.";
   }
   return {};
 }
@@ -154,7 +156,8 @@ std::optional<Command> read_command(int argc, char** argv, int& exit_code) {
       ->check(CLI::Range(1U, 86'400U));
   app.add_option("--seed", one, "this seed only; in 0, what waits runs first in, first out")
       ->check(no_count);
-  app.add_option("--trace", orders.tell, "with --seed: the life of this payment (pi_…), or all");
+  app.add_option("--trace", orders.tell,
+                 "with --seed: the life of this payment (pi_… or a hash of it), or all");
   app.add_option("--payments", orders.cut.payments, "at most so many a seed")->check(not_even_one);
   app.add_option("--without", without,
                  "with --seed: a blow of it by its place; or a mishap by its name");

@@ -39,7 +39,7 @@ void Story::add(bool of_all, std::string text) {
 void Story::line(std::string text) {
   const bool attempt = text.find(" attempt ") != std::string::npos;
   if (attempt && !attempts_.insert(text).second) return;
-  add(false, std::move(text));
+  add(text.starts_with(Watch::broken_mark), std::move(text));
 }
 
 void Story::note(const std::string& sentence) {
@@ -53,14 +53,15 @@ std::vector<std::string> Story::take(Machine& machine) {
   for (const sim::PostRecord& post : machine.chain.posts()) {
     all.push_back({post.at_ms, false, "posted " + post.hash.hex() + ": " + post.answer, 0});
   }
-  // A payment is known by its id, and by the hashes of its attempts.
+  // A payment is known by its id, and by the hashes of its attempts; each hash by its payment.
   std::vector<std::string> names{of_};
   for (const Line& line : lines_) {
     const std::size_t hash = line.text.find(" 0x");
     const bool attempt = line.text.find(" attempt ") != std::string::npos;
-    if (attempt && hash != std::string::npos && line.text.starts_with(of_)) {
-      names.push_back(line.text.substr(hash + 3, 64));
-    }
+    if (!attempt || hash == std::string::npos) continue;
+    if (line.text.starts_with(of_)) names.push_back(line.text.substr(hash + 3, 64));
+    const bool is_of_payment = line.text.starts_with("pi_") && line.text.find(of_) == hash + 1;
+    if (is_of_payment) names.push_back(line.text.substr(0, line.text.find(' ')));
   }
   for (std::size_t place = 0; place < all.size(); ++place) all[place].place = place;
   std::sort(all.begin(), all.end(), [](const Line& a, const Line& b) {

@@ -48,9 +48,10 @@ Watch::Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& t
 }
 
 void Watch::say(int invariant, std::string subject, std::string sentence) {
-  if (broken_.size() < 20) {
-    broken_.push_back({invariant, std::move(subject), std::move(sentence)});
-  }
+  constexpr std::size_t most = 20;
+  if (broken_.size() == most) return;
+  broken_.push_back({invariant, std::move(subject), std::move(sentence)});
+  if (told_) told_(std::string(broken_mark) + broken_.back().text());
 }
 
 void Watch::missed(bool disk_is_frozen, const std::string& why) {
@@ -221,7 +222,8 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
           if (!next || *next > ceiling) {
             say(0, one.account.value,
                 "bytes at number " + std::to_string(one.sequence) + " offer " +
-                    fees.max_fee.decimal() + ", and the ceiling is " + ceiling.decimal());
+                    fees.max_fee.decimal() + ", and nothing dearer is below the ceiling, " +
+                    ceiling.decimal());
           }
           if (fees.max_fee != row.amount(9) || fees.priority_fee != row.amount(10) ||
               fees.gas_limit != row.count(11)) {
@@ -241,25 +243,6 @@ std::vector<Watch::NewAttempt> Watch::read_attempts(sql::Connection& db) {
     if (one.pays) check_second_number(db, one.intent, one.slot);
   }
   return out;
-}
-
-// Never a pay attempt at another sequence while an earlier one could run.
-void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot) {
-  Txn txn(db);
-  each(
-      txn,
-      "SELECT DISTINCT c.address, s.sequence FROM attempts a JOIN slots s ON s.row = a.slot"
-      " JOIN accounts c ON c.row = s.account"
-      " WHERE a.intent = $1 AND a.kind = 'pay' AND a.slot <> $2 AND a.slot < $2",
-      [&](const Row& row) {
-        const domain::Address account{std::string(row.text(0))};
-        if (row.count(1) < chain_.final_count(account)) return;
-        if (is_gone(account, row.count(1))) return;
-        say(7, "intent row " + std::to_string(intent),
-            "signed at a second number while number " + std::to_string(row.count(1)) + " of " +
-                account.value + " can still run");
-      },
-      intent, slot);
 }
 
 void Watch::read_slots(sql::Connection& db) {

@@ -109,6 +109,8 @@ class Watch {
   const std::map<std::int64_t, Seen>& payments() const { return payments_; }
   const std::vector<Broken>& broken() const { return broken_; }
   void say(int invariant, std::string subject, std::string sentence);
+  /// What a line told of a broken rule begins with.
+  static constexpr std::string_view broken_mark = "!!! ";
   bool chain_counts(const Seen& seen) const;
   bool went_back() const { return went_back_; }
   /// Moved value for this payment: how many canonical transactions.
@@ -146,7 +148,6 @@ class Watch {
   /// All of one payment that is not the audit's.
   void check(sql::Connection& db, std::int64_t row, const Seen& seen);
   void check_against_chain(const Seen& seen);
-  void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
   // Of watch_rules.cpp.
   void read_chain(sql::Connection& db);
   void read_halts(sql::Connection& db);
@@ -158,6 +159,7 @@ class Watch {
   void check_room(sql::Connection& db, std::int64_t slot);
   void check_turn(const domain::TxHash& hash);
   void check_signers(const std::vector<NewAttempt>& attempts, const Owners& before);
+  void check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot);
   void check_state_at_signing(const NewAttempt& one);
   void check_accepted(sql::Connection& db, std::int64_t intent, const Seen& seen);
   void forget_store();

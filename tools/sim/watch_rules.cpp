@@ -210,6 +210,25 @@ void Watch::check_signers(const std::vector<NewAttempt>& attempts, const Owners&
   }
 }
 
+// Never a pay attempt at another sequence while an earlier one could run.
+void Watch::check_second_number(sql::Connection& db, std::int64_t intent, std::int64_t slot) {
+  Txn txn(db);
+  each(
+      txn,
+      "SELECT DISTINCT c.address, s.sequence FROM attempts a JOIN slots s ON s.row = a.slot"
+      " JOIN accounts c ON c.row = s.account"
+      " WHERE a.intent = $1 AND a.kind = 'pay' AND a.slot <> $2 AND a.slot < $2",
+      [&](const Row& row) {
+        const domain::Address account{std::string(row.text(0))};
+        if (row.count(1) < chain_.final_count(account)) return;
+        if (is_gone(account, row.count(1))) return;
+        say(7, "intent row " + std::to_string(intent),
+            "signed at a second number while number " + std::to_string(row.count(1)) + " of " +
+                account.value + " can still run");
+      },
+      intent, slot);
+}
+
 void Watch::check_state_at_signing(const NewAttempt& one) {
   if (!one.pays) return;
   const auto before = payments_.find(one.intent);
