@@ -28,7 +28,7 @@ TEST_CASE("vouch: a payment is settled once all nodes say the same of its final 
   rig.start();
   const domain::Intent intent = rig.create("one", rig.payout());
   REQUIRE(rig.reaches(intent.id, IntentState::confirming, 5'000));
-  rig.chain.script().fail_next(ChainCall::vouch, sim::unknown("they disagree"), 10);
+  rig.chain.script().fail_next(ChainCall::vouch, sim::unknown("they disagree"), 30);
   rig.mine_for(10);
   CHECK(rig.chain.script().calls(ChainCall::vouch) >= 3);
   CHECK(rig.state(intent.id) == IntentState::confirming);
