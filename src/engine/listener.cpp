@@ -25,6 +25,7 @@ Awaitable<void> Listener::run() {
         if (co_await bring_up(core_, unit_)) {
           touched_ = unit_.watch.all();
           ended_ = unit_.watch.ended();
+          ended_since_s_ = unit_.view.latest_time_s();
         } else if (unit_.why != before) {
           log::warn("chain_not_usable", {{"chain", unit_.id().value}, {"why", unit_.why}});
         }

@@ -46,6 +46,7 @@ class Listener {
   std::vector<domain::MinedTx> refs_seen_;  // from our accounts, of no payment under way
   std::vector<std::pair<domain::IntentId, domain::TxHash>> used_late_;  ///< after the payment's end
   std::vector<domain::IntentId> ended_;  ///< to be asked for: used in a block nobody has read?
+  std::int64_t ended_since_s_ = 0;  ///< the time of the newest of those blocks
   std::vector<domain::IntentId> touched_;  // included or taken back by the blocks read in this poll
   int failures_ = 0;
   Rhythm rhythm_{unit_.chain.info().poll_ms};

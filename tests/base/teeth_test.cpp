@@ -35,5 +35,5 @@ TEST_CASE("teeth: each fault has a row of its own, in order, with a name and a s
     CHECK(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos);
     CHECK_FALSE(row.fault.empty());
   }
-  CHECK(static_cast<int>(Tooth::restored_unnoticed) == at);
+  CHECK(static_cast<int>(Tooth::outcome_unversioned) == at);
 }

@@ -98,7 +98,7 @@ void Watch::check_used(const domain::Address& account, std::uint64_t number,
 
 // Told by whoever reads the block, or asks when it begins: an engine that has run for a while.
 void Watch::check_late_uses(sql::Connection& db) {
-  constexpr std::int64_t while_s = 20;
+  constexpr std::int64_t while_s = 60;
   if (chain_time_s_ < up_since_s_ + while_s) return;
   Txn txn(db);
   for (const auto& [row, seen] : payments_) {
