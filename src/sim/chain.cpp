@@ -152,11 +152,11 @@ ports::Awaitable<ports::Outcome<ports::Whereabouts>> ScriptedChain::find(domain:
   using Place = ports::Whereabouts::Place;
   return answer<ports::Whereabouts>(
       ChainCall::find, [this, hash](const View& view) -> ports::Outcome<ports::Whereabouts> {
-        if (const auto* tx = mined_at(hash, view)) {
-          return ports::Whereabouts{Place::mined, shown(*tx)};
-        }
         if (shows_ && shows_->hash == hash) {
           return ports::Whereabouts{Place::mined, shown(*shows_)};
+        }
+        if (const auto* tx = mined_at(hash, view)) {
+          return ports::Whereabouts{Place::mined, shown(*tx)};
         }
         // What a node has not seen mined yet is in its pool still, if it was there.
         const bool waits = index_.by_hash(hash) != nullptr || pool_.has(hash);

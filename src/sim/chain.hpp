@@ -111,8 +111,8 @@ class ScriptedChain final : public ports::Chain {
   /// False when it was not pending.
   bool forget(const domain::TxHash& hash);
   /// Whoever looks for this pending transaction is shown it as succeeded in a final block that does
-  /// not hold it, until it is mined or nothing is invented any more. False when it cannot be: it
-  /// does not wait, or would fail.
+  /// not hold it, until nothing is invented any more. False when it cannot be: it does not wait, or
+  /// would fail.
   bool invent(const domain::TxHash& hash);
   void invent_nothing() { shows_.reset(); }
   enum class Fate { repooled, dropped };

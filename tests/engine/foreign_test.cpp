@@ -308,41 +308,6 @@ TEST_CASE("reconcile: unsigned numbers come back, signed ones that are nowhere a
   check_audit(rig);
 }
 
-TEST_CASE(
-    "foreign: an authorization used after its payment was canceled is told, once, for a person") {
-  enum class Engine { stays, crashes, crashes_and_is_ahead, is_away };
-  for (const Engine what :
-       {Engine::stays, Engine::crashes, Engine::crashes_and_is_ahead, Engine::is_away}) {
-    CAPTURE(static_cast<int>(what));
-    Rig rig(by_hand());
-    rig.start();
-    rig.chain.script().fail_next(sim::ChainCall::simulate, ports::Unknown{"no answer"}, 1'000);
-    const domain::Intent intent = rig.create_authorized("one", rig.from_payer());
-    const auto canceled = rig.run(rig.engine->cancel(rig.caller("c"), intent.id, "changed mind"));
-    REQUIRE(canceled.has_value());
-    if (what == Engine::crashes_and_is_ahead) rig.world.clock().step_wall(86'400'000);
-    if (what == Engine::crashes || what == Engine::crashes_and_is_ahead) rig.crash();
-    rig.world.run_for(2'000);
-    const auto call = rig.authorizations.call(rig.find(intent.id));
-    REQUIRE(call.has_value());
-    if (what == Engine::is_away) rig.crash_without_restart();
-    rig.chain.give({"stranger"}, domain::native_asset, *U256::from_decimal("1000000000000"));
-    const domain::TxHash theirs =
-        rig.chain.run_elsewhere({{"stranger"}, {0}, *call, {U256{2'000}, U256{100}, 60'000}});
-    rig.mine_for(6);
-    if (what == Engine::is_away) rig.start();
-    rig.mine_for(6);
-    CHECK(rig.state(intent.id) == IntentState::canceled);
-    const auto history = rig.detail(intent.id).history;
-    const auto told = [&](const engine::HistoryItem& item) {
-      return item.kind == "alarm" && item.tx_hash == theirs;
-    };
-    CHECK(std::count_if(history.begin(), history.end(), told) == 1);
-    CHECK(rig.engine->stats().alarms >= 1);
-    check_audit(rig);
-  }
-}
-
 TEST_CASE("C2: what the lost part of the store left in the pool blocks the account too") {
   Rig rig(by_hand());
   rig.start();
