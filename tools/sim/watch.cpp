@@ -87,6 +87,7 @@ void Watch::forget_store() {
 // back: then that is another store's.
 void Watch::opened(sql::Connection& db) {
   Txn txn(db);
+  is_up_ = false;
   if (noted_final_) look_at_new(db);
   changes_.clear();
   check_drained(db);

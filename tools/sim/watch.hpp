@@ -253,6 +253,7 @@ class Watch {
   bool has_rival_ = false;
   std::optional<std::size_t> cut_short_;  ///< deliveries, by a drain that nobody has opened behind
   bool has_started_ = false;
+  bool is_up_ = false;  ///< an engine has started since the store was opened
   std::uint64_t commits_ = 0;
   std::int64_t up_since_s_ = 0;  ///< the engine that runs, by the chain's clock
   std::map<domain::IntentId, std::int64_t> ended_s_;  ///< as this

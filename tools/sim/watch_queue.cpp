@@ -58,8 +58,8 @@ void Watch::check_driven(sql::Connection& db) {
        });
 }
 
-// An ack leaves the job for it, and a nack returns the job no later than it was due. Two engines
-// have two clocks of the queue, so that then no time is compared.
+// An ack leaves the job for it, and a nack returns the job no later than it was due. Each engine
+// has a clock of the queue of its own, and returns all jobs as it starts: no time is compared then.
 void Watch::check_changes(sql::Connection& db) {
   Txn txn(db);
   for (const auto& [intent, change] : std::exchange(changes_, {})) {
@@ -72,7 +72,7 @@ void Watch::check_changes(sql::Connection& db) {
           const bool is_returned = row.null(0);
           const bool is_out = !is_returned && std::ranges::equal(row.blob(0), change.receipt);
           is_dropped = (is_out && row.flag(2)) ||
-                       (is_returned && !has_rival_ && row.number(1) > change.due_ms);
+                       (is_returned && is_up_ && !has_rival_ && row.number(1) > change.due_ms);
         },
         intent);
     const auto payment = payments_.find(intent);
@@ -105,7 +105,7 @@ void Watch::read_letter(sql::Connection& db, std::int64_t intent, std::int64_t a
 }
 
 void Watch::started() {
-  has_started_ = true;
+  has_started_ = is_up_ = true;
   up_since_s_ = chain_.time_s();
 }
 
