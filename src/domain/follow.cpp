@@ -1,11 +1,14 @@
 #include <holdfast/domain/follow.hpp>
 
+#include "base/teeth.hpp"
+
 namespace holdfast::domain {
 namespace {
 
 /// Less than the amount arrived, and that is enough where tokens take a fee.
 bool is_short_enough(const Evidence& evidence, const Policy& policy) {
-  return evidence.moved == Moved::less && policy.settle_short && !evidence.arrived.is_zero();
+  const bool may_be = policy.settle_short || planted(Tooth::short_taken);
+  return evidence.moved == Moved::less && may_be && !evidence.arrived.is_zero();
 }
 
 Follow follow_final(const FollowSeen& seen, const Policy& policy) {

@@ -64,6 +64,7 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
       continue;
     }
     out.any_gone = true;
+    if (planted(Tooth::gone_kept)) continue;
     const store::SlotMove move{slots[i].id,
                                account->epoch,
                                slots[i].state,

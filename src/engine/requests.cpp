@@ -191,7 +191,7 @@ Awaitable<Result<Answer>> Engine::cancel(Caller caller, domain::IntentId id, std
   wanted.actor = domain::Actor::api;
   wanted.who = caller.id.value;
   wanted.reason = std::move(reason);
-  wanted.caller = caller.id;
+  if (!planted(Tooth::caller_ignored)) wanted.caller = caller.id;
   wanted.request = request_of(caller, "cancel/" + domain::text(id));
   auto answer = co_await answer_move(*core, std::move(wanted));
   if (answer || answer.error().code != EngineError::too_late) co_return answer;

@@ -59,8 +59,8 @@ Clients::Clients(std::uint64_t seed, const Setting& setting, sim::SimWorld& worl
       tally_(tally) {
   for (const std::string_view name :
        {"created", "signed", "submitted", "canceled", "hung up", "asked again", "asked otherwise",
-        "signed again", "canceled again", "gave up: pending", "gave up: nothing signed",
-        "success told", "success not written", "success taken"}) {
+        "signed again", "canceled again", "meddled with", "gave up: pending",
+        "gave up: nothing signed", "success told", "success not written", "success taken"}) {
     tally_.expect("people", name);
   }
   for (std::size_t number = 0; number < setting.payments; ++number) make_wish(number, setting);
@@ -108,6 +108,7 @@ void Clients::make_wish(std::size_t number, const Setting& setting) {
   if (setting.repeats_steps) {
     wish.signs_again = wish.signs && !wish.brings_nonce && chance.below(4) == 0;
     wish.cancels_again = wish.cancels && chance.below(2) == 0;
+    wish.is_meddled_with = chance.below(6) == 0;
     wish.dawdles_ms = static_cast<std::int64_t>(chance.below(60'000));
   }
   wishes_.push_back(std::move(wish));
@@ -181,6 +182,8 @@ ports::Awaitable<void> Clients::ask_once(engine::Engine& engine, Wish& wish) {
     wish.canceled_as = answered(
         wish, co_await engine.cancel(caller(wish, "cancel"), wish.intent->id, "changed mind"),
         "canceled");
+  } else if (std::exchange(wish.is_meddled_with, false)) {
+    co_await meddle(engine, wish);
   } else if (wish.dawdles_ms > 0 && (wish.asks_again || wish.signs_again || wish.cancels_again)) {
     wish.due_ms = now_ms + std::exchange(wish.dawdles_ms, 0);
   } else if (wish.asks_again) {
@@ -235,6 +238,23 @@ ports::Awaitable<void> Clients::cancel_again(engine::Engine& engine, Wish& wish)
   const auto again = co_await engine.cancel(caller(wish, "cancel"), first.id, "changed mind");
   wish.cancels_again = !check_again(first, again);
   if (!wish.cancels_again) tally_.count("people", "canceled again");
+}
+
+// A caller of another name, with the same key: for them it is not there.
+ports::Awaitable<void> Clients::meddle(engine::Engine& engine, Wish& wish) {
+  const domain::IntentId id = wish.intent->id;
+  engine::Caller other = caller(wish, "cancel");
+  other.id = {"thief"};
+  const auto found = co_await engine.find(other.id, id);
+  const auto canceled = co_await engine.cancel(other, id, "mine");
+  if (found) watch_.say(2, text(id), "another caller was shown it");
+  if (canceled) {
+    watch_.say(2, text(id), "another caller has canceled it");
+  } else if (canceled.error().code != engine::EngineError::not_found &&
+             !is_passing(canceled.error())) {
+    watch_.say(2, text(id), "another caller is told more of it than that it is not there");
+  }
+  tally_.count("people", "meddled with");
 }
 
 // Another amount under the same key; where a payer has signed, that is signed as well.

@@ -101,7 +101,7 @@ Machine::Machine(const Setting& setting, Tally& counts)
       endpoints(sim::Chance(setting.seed ^ 0x656e6473ULL).next(), setting.endpoints),
       chain(world.clock(), chain_options(setting)),
       accounts(account_names(setting.accounts)),
-      watch(chain, {accounts.begin(), accounts.end()}, tally),
+      watch(chain, {accounts.begin(), accounts.end()}, setting.settle_short, tally),
       setting_(setting),
       payouts_(chain),
       authorizations_(chain),

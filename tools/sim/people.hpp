@@ -37,6 +37,7 @@ struct Wish {
   bool gives_up = false;      ///< hangs up in the middle of the first request
   bool signs_again = false;    ///< the same signature once more, long after
   bool cancels_again = false;  ///< as this
+  bool is_meddled_with = false;  ///< another caller tries to cancel it
   std::int64_t dawdles_ms = 0;  ///< before whatever is asked once more
   domain::Authorization brought;
   std::optional<domain::Intent> intent;  ///< as first answered
@@ -92,6 +93,7 @@ class Clients {
   ports::Awaitable<void> ask_again(engine::Engine& engine, Wish& wish);
   ports::Awaitable<void> sign_again(engine::Engine& engine, Wish& wish);
   ports::Awaitable<void> cancel_again(engine::Engine& engine, Wish& wish);
+  ports::Awaitable<void> meddle(engine::Engine& engine, Wish& wish);
   ports::Awaitable<void> ask_otherwise(engine::Engine& engine, Wish& wish);
   /// True: it was answered for good.
   bool check_again(const domain::Intent& first, const Result<engine::Answer>& again);

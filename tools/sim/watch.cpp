@@ -30,8 +30,9 @@ std::string Broken::text() const {
   return "invariant " + std::to_string(invariant) + ", " + subject + ": " + sentence;
 }
 
-Watch::Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& tally)
-    : chain_(chain), ours_(std::move(ours)), tally_(tally) {
+Watch::Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, bool settle_short,
+             Tally& tally)
+    : chain_(chain), ours_(std::move(ours)), settle_short_(settle_short), tally_(tally) {
   for (const domain::Transition& row : domain::transitions()) {
     for (const domain::Actor actor : row.actors) {
       tally_.expect("moves", std::string(to_text(row.from)) + " > " + std::string(to_text(row.to)) +

@@ -58,7 +58,8 @@ struct Broken {
 
 class Watch {
  public:
-  Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, Tally& tally);
+  /// `settle_short`: what arrived short is enough, where tokens take a fee.
+  Watch(sim::ScriptedChain& chain, std::set<domain::Address> ours, bool settle_short, Tally& tally);
 
   /// Some payments go by this sender instead of the chain.
   void also_on(const sim::OpaqueChain& sender) { sender_ = &sender; }
@@ -197,6 +198,7 @@ class Watch {
   sim::ScriptedChain& chain_;
   const sim::OpaqueChain* sender_ = nullptr;
   std::set<domain::Address> ours_;
+  bool settle_short_;
   Tally& tally_;
   sql::Connection* db_ = nullptr;  ///< that writes, while it is open
   std::map<std::int64_t, Seen> payments_;  ///< by their row

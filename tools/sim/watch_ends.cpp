@@ -54,6 +54,11 @@ void Watch::check_settled_by(const Seen& seen) {
     say(9, text(seen.id), "it is settled, and what moved it is not final");
   }
   if (is_by_it) check_noted(text(seen.id), *seen.tx_hash);
+  // An operator's reason is another.
+  const bool is_short = seen.reason.starts_with("final") && arrived_of(seen) < seen.amount;
+  if (is_by_it && is_short && !settle_short_) {
+    say(9, text(seen.id), "less has arrived than its amount, and nobody has judged that");
+  }
 }
 
 // A chain that takes back what something ended on is known by this, whoever runs then.

@@ -108,7 +108,6 @@ void Watch::check_gas(sql::Connection& db) {
                         row.fixed<domain::TxHash>(3)});
        });
   for (const Used& one : all) {
-    if (is_gone(one.account, one.number)) continue;
     const std::string subject = one.account.value + " number " + std::to_string(one.number);
     const auto tx = chain_.mined(one.by);
     if (!tx || tx->sender != one.account || tx->sequence.value != one.number) {
