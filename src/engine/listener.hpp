@@ -30,6 +30,7 @@ class Listener {
   Awaitable<void> act();
   Awaitable<void> tell_used_late();
   Awaitable<void> ask_ended();
+  Awaitable<bool> ask_ended(domain::IntentId id);
   Awaitable<void> note_refs();
   Awaitable<bool> act_on(domain::IntentId id);
   std::optional<store::Move> plain_settle(const domain::IntentId& id);

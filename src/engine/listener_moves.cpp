@@ -53,28 +53,33 @@ Awaitable<void> Listener::act() {
 
 // Blocks that nobody has read, before a start or while a chain was down, are not read any more:
 // whose payment had ended by then is asked for by name, a few with each round, once all of those
-// blocks are final. A node that is further behind is asked again.
+// blocks are final.
 Awaitable<void> Listener::ask_ended() {
-  using Result = domain::AuthorizationSeen::Result;
   constexpr std::size_t at_once = 8;
   if (unit_.view.finalized_time_s() < ended_since_s_) co_return;
   for (std::size_t asked = 0; asked < at_once && !ended_.empty(); ++asked) {
     const domain::IntentId id = ended_.back();
+    const bool is_answered = co_await ask_ended(id);
     ended_.pop_back();
-    const auto facts = co_await core_.parts.store.read(
-        [id](store::Txn& txn) { return store::find_facts(txn, id); });
-    ports::Method* const method = facts ? core_.method(facts->intent.terms) : nullptr;
-    if (method == nullptr) continue;
-    const auto seen = co_await method->read_authorization(facts->intent);
-    const bool is_used =
-        seen.result == Result::used_exactly || seen.result == Result::used_otherwise;
-    const bool is_behind = seen.result == Result::unused &&
-                           seen.unused_at_final_s.value_or(ended_since_s_) < ended_since_s_;
-    if (is_used && seen.tx) used_late_.emplace_back(id, seen.tx->hash);
-    if (seen.result != Result::unknown && !is_behind) continue;
+    if (is_answered) continue;
     ended_.insert(ended_.begin(), id);  // behind the others, with the next round
     co_return;
   }
+}
+
+/// False: no node answers that has all of those blocks.
+Awaitable<bool> Listener::ask_ended(domain::IntentId id) {
+  using Result = domain::AuthorizationSeen::Result;
+  const auto facts =
+      co_await core_.parts.store.read([id](store::Txn& txn) { return store::find_facts(txn, id); });
+  ports::Method* const method = facts ? core_.method(facts->intent.terms) : nullptr;
+  if (method == nullptr) co_return true;
+  const auto seen = co_await method->read_authorization(facts->intent);
+  const bool is_used = seen.result == Result::used_exactly || seen.result == Result::used_otherwise;
+  if (is_used && seen.tx) used_late_.emplace_back(id, seen.tx->hash);
+  const bool is_behind = seen.result == Result::unused &&
+                         seen.unused_at_final_s.value_or(ended_since_s_) < ended_since_s_;
+  co_return seen.result != Result::unknown && !is_behind;
 }
 
 // The payment stays as it ended: what became of the money is for a person.
