@@ -55,11 +55,9 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
     out.all_answered = out.all_answered && found != nullptr;
     if (found == nullptr || account == nullptr) continue;
     if (found->tx && !unit.halted.empty()) continue;  // its word is not taken until a person looked
-    if (found->tx && co_await unit.is_final(*found->tx)) {
-      if (!co_await vouched(core, unit, *found->tx, ports::Says::paid)) {
-        out.all_answered = false;
-        continue;
-      }
+    const bool stands = found->tx && co_await unit.is_final(*found->tx) &&
+                        co_await vouched(core, unit, *found->tx, ports::Says::paid);
+    if (stands) {
       co_await core.consume_slot(slots[i], *found->tx, "mined again");
       continue;
     }
@@ -80,7 +78,8 @@ Awaitable<Looked> look_again_at(Core& core, Unit& unit, std::vector<domain::Slot
 }
 
 // The newest first, page after page until one stands as it was: those before it are deeper still.
-Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
+/// False: a node did not answer for some.
+Awaitable<bool> look_again_at_consumed(Core& core, Unit& unit) {
   std::optional<domain::SlotId> before;
   bool all_answered = true;
   for (;;) {
@@ -95,6 +94,7 @@ Awaitable<void> look_again_at_consumed(Core& core, Unit& unit) {
   }
   unit.consumed_looked_ms = core.parts.clock.mono_ms();
   unit.consumed_unread = !all_answered;
+  co_return all_answered;
 }
 
 }  // namespace
@@ -137,7 +137,14 @@ Awaitable<bool> is_same_chain(Core& core, Unit& unit) {
   }
   // Cut short by a crash, perhaps; it finds nothing to do the second time. Without a final block on
   // record the chain was acknowledged, or is new here.
-  if (!unit.halted.empty() || !record.final_block) co_await look_again_at_consumed(core, unit);
+  if (!unit.halted.empty() || !record.final_block || unit.consumed_unread) {
+    const bool all_answered = co_await look_again_at_consumed(core, unit);
+    // With the first final block on record, nobody would look again after a crash.
+    if (!all_answered && unit.halted.empty()) {
+      unit.why = "the node does not answer for all numbers that were used before";
+      co_return false;
+    }
+  }
   std::optional<domain::BlockRef> known = record.final_block;
   const std::uint64_t noted = known ? known->height : 0;
   if (unit.called_final && unit.called_final->height > noted) known = unit.called_final;
@@ -238,6 +245,7 @@ Awaitable<Result<bool>> Engine::acknowledge(Caller who, domain::ChainId chain, s
   unit->answered_for = true;
   co_await answer_for_restored(*core, by.who);
   unit->halted.clear();
+  unit->consumed_unread = true;  // whatever is noted as final before they are looked at
   unit->broadcaster.stop(false);
   unit->view.forget_finality();
   unit->called_final.reset();
