@@ -51,7 +51,7 @@ Awaitable<Delivery::Flow> Delivery::on(domain::step::Simulate) {
   // Asked a moment ago, when its payer brought it.
   const auto known = core_.simulations.take(facts_.intent.id, core_.parts.clock.mono_ms());
   if (known && facts_.attempts.empty()) {
-    gas_ = *known;
+    gas_ = known;
     seen_.simulation = domain::SimulationSeen{Result::passes, {}};
     co_return Flow::again;
   }
